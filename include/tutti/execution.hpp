@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "tutti/problem.hpp"
+
+namespace tutti {
+
+struct Traffic;
+
+namespace detail {
+class ExecutionState;
+}
+
+/// How stores reach memory: through the cache, or past it (non-temporal).
+enum class StoreKind : std::uint8_t { Cached, Stream };
+
+/// A range of this call's staging: the same range on every PE.
+struct Staged {
+  std::uint64_t position = 0;  ///< in the stream of the ring; equal on all PEs
+  std::size_t bytes = 0;
+};
+
+/// One call of a collective, as its algorithm sees it.
+///
+/// Each PE has, for the length of the call, one published word that counts steps ("everything I
+/// staged or put for step s is there"), a second one that counts what it has finished reading, and
+/// a ring of staging memory that peers may read. Shared memory is touched only through the
+/// functions below, which know PE, range and kind of access.
+///
+/// Invariants: (1) every PE of the team reserves the same sizes in the same order; (2) a PE
+/// publishes at least once a call; (3) steps only grow; (4) what `read` or `reserve` returned is
+/// not touched after the call.
+class TUTTI_API Execution {
+ public:
+  explicit Execution(detail::ExecutionState& state) noexcept : state_(state) {}
+
+  const Problem& problem() const noexcept;
+  int pe() const noexcept;
+  int pes() const noexcept;
+  int root() const noexcept;  ///< broadcast only
+
+  /// My buffers; equal if the call is in place.
+  const std::byte* in() const noexcept;
+  std::byte* out() const noexcept;
+
+  /// Publishes step `step` (>= 1): all my earlier writes to staging and peers' outputs are visible
+  /// to whoever awaits it.
+  void publish(std::uint64_t step);
+  /// Blocks until PE `pe` has published `step`; throws `Error` if that cannot happen any more.
+  void await(int pe, std::uint64_t step);
+  /// `await` on every PE, my own (already published) one included.
+  void await_all(std::uint64_t step);
+  /// Says that I shall not read staging of steps up to `step` again.
+  void consumed(std::uint64_t step);
+
+  /// Uses a ring of `ring_bytes` (a power of two) for this call. Once a call, before `reserve`.
+  void use_ring(std::size_t ring_bytes);
+  /// The next `bytes` of my staging, contiguous, that step `step` will publish. Blocks until all
+  /// PEs have consumed what was there.
+  Staged reserve(std::size_t bytes, std::uint64_t step);
+  /// Copies `bytes` into my instance of a range at `offset`, for all readers or for one.
+  void stage(const Staged& range, std::size_t offset, const std::byte* from, std::size_t bytes,
+             StoreKind store = StoreKind::Cached, int reader = kAllReaders);
+  /// My instance of [offset, offset + bytes) for writing in place; `written` must follow.
+  std::byte* write(const Staged& range, std::size_t offset, std::size_t bytes);
+  /// Ends a `write`, before the step is published.
+  void written(const Staged& range, std::size_t offset, std::size_t bytes,
+               int reader = kAllReaders);
+  /// PE `pe`'s instance of [offset, offset + bytes), for reading once its step is awaited.
+  const std::byte* read(int pe, const Staged& range, std::size_t offset, std::size_t bytes);
+  static constexpr int kAllReaders = -1;
+
+  /// [offset, offset + bytes) of PE `pe`'s symmetric input or output, if reachable; when it may be
+  /// touched follows from the steps of the algorithm.
+  const std::byte* read_in(int pe, std::size_t offset, std::size_t bytes);
+  const std::byte* read_out(int pe, std::size_t offset, std::size_t bytes);
+  std::byte* write_out(int pe, std::size_t offset, std::size_t bytes);
+
+  /// outs[*][0, count) = fold of sources[0], sources[1], ... in this order, 16-bit floats in f32.
+  void fold(std::span<std::byte* const> outs, std::span<const std::byte* const> sources,
+            std::size_t count, StoreKind store = StoreKind::Cached);
+  void fold(std::byte* out, std::span<const std::byte* const> sources, std::size_t count);
+  /// Copies `bytes`; the ranges are the same or do not overlap.
+  void copy(std::byte* to, const std::byte* from, std::size_t bytes,
+            StoreKind store = StoreKind::Cached);
+
+  /// The payload that travels in the line of the first published word: at most 56 bytes.
+  static constexpr std::size_t kLinePayload = 56;
+  /// `publish(1)` with `bytes` of payload in the same line.
+  void publish_line(const std::byte* payload, std::size_t bytes);
+  /// Awaits PE `pe`'s step 1 and returns the payload in its line.
+  const std::byte* await_line(int pe);
+
+  /// What this PE did in this call so far.
+  const Traffic& traffic() const noexcept;
+
+ private:
+  detail::ExecutionState& state_;
+};
+
+}  // namespace tutti

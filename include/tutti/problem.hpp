@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "tutti/types.hpp"
+
+namespace tutti {
+
+enum class Collective : std::uint8_t { Allreduce, Allgather, ReduceScatter, Broadcast };
+inline constexpr std::size_t kCollectives = 4;
+
+/// Where the caller's buffers live: anywhere, or in symmetric tensors.
+enum class Memory : std::uint8_t { Private, Symmetric };
+
+/// The promise about the bits of a reduction.
+enum class Contract : std::uint8_t {
+  Consistent,  ///< the same bits on every PE; the same call on the same layout, the same bits
+  Ordered,     ///< the left fold in PE order, 16-bit types in f32, rounded once
+};
+
+TUTTI_API std::string_view name_of(Collective collective) noexcept;  ///< "allreduce", ...
+TUTTI_API std::string_view name_of(Memory memory) noexcept;          ///< "private", "symmetric"
+TUTTI_API std::string_view name_of(Contract contract) noexcept;      ///< "consistent", "ordered"
+/// The inverses; throw `Error` (InvalidArgument) with the list of valid names.
+TUTTI_API Collective collective_from(std::string_view name);
+TUTTI_API Memory memory_from(std::string_view name);
+TUTTI_API Contract contract_from(std::string_view name);
+
+/// The facts that decide which algorithm runs. All of them are equal on all PEs of a call, so that
+/// every PE decides alike; whether a call is in place is not among them.
+struct Problem {
+  Collective collective = Collective::Allreduce;
+  DType dtype = DType::F32;
+  Op op = Op::Sum;  ///< ignored where nothing is reduced
+  Memory memory = Memory::Private;
+  Contract contract = Contract::Consistent;
+  bool reachable = true;  ///< every PE reaches every other by load and store
+  int pes = 1;
+  int nodes = 1;
+  int line_ns = 0;        ///< measured line transfer between the PEs' caches; 0 = unknown
+  std::size_t count = 0;  ///< elements: the vector (allreduce, broadcast), one PE's block (others)
+
+  friend bool operator==(const Problem&, const Problem&) = default;
+};
+
+/// Size in nccl-tests' sense, in bytes: the vector (allreduce, broadcast), the whole output
+/// (allgather), the whole input (reduce_scatter).
+constexpr std::size_t bytes_of(const Problem& problem) noexcept {
+  const bool blocks = problem.collective == Collective::Allgather ||
+                      problem.collective == Collective::ReduceScatter;
+  const std::size_t vector = problem.count * size_of(problem.dtype);
+  return blocks ? vector * static_cast<std::size_t>(problem.pes) : vector;
+}
+
+}  // namespace tutti
