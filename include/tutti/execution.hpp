@@ -57,8 +57,8 @@ class TUTTI_API Execution {
   /// Says that I shall not read staging of steps up to `step` again.
   void consumed(std::uint64_t step);
 
-  /// Uses a ring of `ring_bytes` (a power of two) for this call. Once a call, before `reserve`.
-  void use_ring(std::size_t ring_bytes);
+  /// Bytes of staging that this call has: at least the algorithm's `scratch_bytes`.
+  std::size_t ring_bytes() const noexcept;
   /// The next `bytes` of my staging, contiguous, that step `step` will publish. Blocks until all
   /// PEs have consumed what was there.
   Staged reserve(std::size_t bytes, std::uint64_t step);
@@ -80,11 +80,15 @@ class TUTTI_API Execution {
   const std::byte* read_out(int pe, std::size_t offset, std::size_t bytes);
   std::byte* write_out(int pe, std::size_t offset, std::size_t bytes);
 
+  /// Room for one pointer a PE, to gather the arguments of a fold in.
+  std::span<const std::byte*> sources() noexcept;
+  std::span<std::byte*> targets() noexcept;
   /// outs[*][0, count) = fold of sources[0], sources[1], ... in this order, 16-bit floats in f32.
   void fold(std::span<std::byte* const> outs, std::span<const std::byte* const> sources,
             std::size_t count, StoreKind store = StoreKind::Cached);
-  void fold(std::byte* out, std::span<const std::byte* const> sources, std::size_t count);
-  /// Copies `bytes`; the ranges are the same or do not overlap.
+  void fold(std::byte* out, std::span<const std::byte* const> sources, std::size_t count,
+            StoreKind store = StoreKind::Cached);
+  /// Copies `bytes`; nothing happens if the pointers are equal, else the ranges do not overlap.
   void copy(std::byte* to, const std::byte* from, std::size_t bytes,
             StoreKind store = StoreKind::Cached);
 

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collectives/tuner/choice.hpp"
+#include "collectives/tuner/rules.hpp"
+#include "tutti/error.hpp"
+#include "tutti/execution.hpp"
+#include "tutti/problem.hpp"
+#include "tutti/tuning.hpp"
+
+namespace tutti::detail {
+namespace {
+
+/// From low to high, inclusive.
+struct Span {
+  std::uint64_t low = 0;
+  std::uint64_t high = std::numeric_limits<std::uint64_t>::max();
+};
+
+struct Row {
+  Collective collective;
+  Span pes;
+  Span bytes;
+  Span line_ns;
+  std::optional<Memory> memory;
+  const char* choice;  ///< as in `TUTTI_ALGORITHM`
+};
+
+constexpr std::uint64_t kKi = 1024;
+constexpr std::uint64_t kMi = 1024 * kKi;
+constexpr Span kAny = {};
+constexpr Span kFewPes = {0, 4};
+constexpr Span kManyPes = {5};
+
+/// The regimes: unknown counts as near, the case of PEs that share a last-level cache.
+constexpr Span kNear = {0, 79};
+constexpr Span kApart = {80};
+
+constexpr Span up_to(std::uint64_t bytes) { return {0, bytes}; }
+constexpr Span from(std::uint64_t bytes) { return {bytes}; }
+
+/// Sorted by collective and size; the first row that matches and can be followed decides. Where
+/// the crossovers lie is measured: see docs/tuning.md.
+constexpr std::array kRows = {
+    Row{Collective::Allreduce, kAny, up_to(Execution::kLinePayload), kAny, {}, "one_line"},
+    Row{Collective::Allreduce, kAny, from(16 * kKi), kNear, Memory::Symmetric, "symmetric_push"},
+    Row{Collective::Allreduce, kAny, from(kMi), kApart, Memory::Symmetric, "symmetric_push"},
+    Row{Collective::Allreduce, kFewPes, up_to(kMi), kAny, {}, "one_shot"},
+    Row{Collective::Allreduce, kManyPes, up_to(8 * kKi), kAny, {}, "one_shot"},
+    Row{Collective::Allreduce, kAny, kAny, kAny, {}, "two_shot"},
+    Row{Collective::Allgather, kAny, kAny, kAny, {}, "direct"},
+    Row{Collective::ReduceScatter, kAny, kAny, kAny, {}, "direct"},
+    Row{Collective::Broadcast, kAny, kAny, kAny, {}, "flat"},
+};
+
+Range to_range(const Span& span) {
+  constexpr Span kOpen = {};
+  Range range;
+  if (span.low != kOpen.low) range.low = span.low;
+  if (span.high != kOpen.high) range.high = span.high;
+  return range;
+}
+
+Rule to_rule(const Row& row, const std::string& origin, const Catalog& catalog) {
+  Forced choice = parse_choice(row.collective, row.choice, origin, catalog);
+  Rule rule;
+  rule.collective = row.collective;
+  rule.pes = to_range(row.pes);
+  rule.bytes = to_range(row.bytes);
+  rule.line_ns = to_range(row.line_ns);
+  rule.memory = row.memory;
+  rule.algorithm = choice.algorithm;
+  rule.params = choice.params;
+  rule.origin = std::move(choice.origin);
+  return rule;
+}
+
+}  // namespace
+
+std::vector<Rule> builtin_rules(const Catalog& catalog, std::vector<std::string>* unresolved) {
+  std::vector<Rule> rules;
+  for (std::size_t i = 0; i < kRows.size(); ++i) {
+    try {
+      rules.push_back(to_rule(kRows[i], fmt::format("built-in rules[{}]", i), catalog));
+    } catch (const Error& error) {
+      if (unresolved != nullptr) unresolved->emplace_back(error.what());
+    }
+  }
+  return rules;
+}
+
+}  // namespace tutti::detail

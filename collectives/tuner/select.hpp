@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collectives/tuner/catalog.hpp"
+#include "tutti/algorithm.hpp"
+#include "tutti/problem.hpp"
+#include "tutti/tuning.hpp"
+
+namespace tutti::detail {
+
+/// All that may decide, beside the problem; equal on all PEs of a team. Refers, does not own.
+struct SelectorInput {
+  const Catalog* catalog = nullptr;
+  const Forced* call = nullptr;              ///< what the call insists on, if anything
+  std::span<const Forced> environment = {};  ///< at most one a collective
+  std::span<const Rule> file = {};
+  std::span<const Rule> built_in = {};
+};
+
+/// What runs, and who said so.
+struct Decision {
+  const Algorithm* algorithm = nullptr;
+  Params params;
+  Where where = Where::BuiltIn;
+  const Rule* rule = nullptr;         ///< nullptr where no rule decided
+  std::string origin;                 ///< the rule's, or who insisted
+  std::uint64_t hash = 0;             ///< of collective, algorithm and parameters
+  std::vector<std::string> warnings;  ///< rules of the file that matched and could not be followed
+};
+
+/// Chooses: call > environment > file > built-in rules > the first of the catalog that can. A pure
+/// function: equal arguments, equal decision.
+/// Errors: `Tuning` if a forced choice cannot solve the problem; `Unsupported` if nothing can.
+Decision select(const Problem& problem, const SelectorInput& input);
+
+/// Why the algorithm cannot solve the problem within its contract, or nullptr.
+const char* why_not(const Algorithm& algorithm, const Problem& problem);
+
+/// "allreduce of 4096 bytes (1024 f32, sum), private, consistent, 2 PEs on 1 node, line 45 ns"
+std::string describe(const Problem& problem);
+
+/// The facts of a problem in 16 bytes, without loss while pes and nodes are below 2^17 and line_ns
+/// is below 2^18.
+struct DecisionKey {
+  std::uint64_t facts = 0;
+  std::uint64_t count = 0;
+  friend bool operator==(const DecisionKey&, const DecisionKey&) = default;
+};
+
+constexpr DecisionKey key_of(const Problem& problem) noexcept {
+  std::uint64_t facts = 0;
+  const auto append = [&facts](auto value, int bits) {
+    const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
+    facts = (facts << bits) | (static_cast<std::uint64_t>(value) & mask);
+  };
+  append(problem.collective, 2);
+  append(problem.dtype, 4);
+  append(problem.op, 3);
+  append(problem.memory, 1);
+  append(problem.contract, 1);
+  append(problem.reachable, 1);
+  append(problem.pes, 17);
+  append(problem.nodes, 17);
+  append(problem.line_ns, 18);
+  return {facts, problem.count};
+}
+
+/// The last decisions of a team, so that a repeated call costs one comparison. A plain table with
+/// one place for each key; a decision with a `call` does not belong here. Not thread-safe.
+class DecisionCache {
+ public:
+  /// nullptr if the problem has to be selected.
+  const Decision* find(const DecisionKey& key) const noexcept {
+    const Entry& entry = entries_[place_of(key)];
+    return entry.key == key && entry.decision.algorithm != nullptr ? &entry.decision : nullptr;
+  }
+  /// Valid until the next `insert` or `clear`.
+  const Decision& insert(const DecisionKey& key, Decision decision) {
+    Entry& entry = entries_[place_of(key)];
+    entry.key = key;
+    entry.decision = std::move(decision);
+    return entry.decision;
+  }
+  /// When rules change.
+  void clear() { entries_ = {}; }
+
+ private:
+  struct Entry {
+    DecisionKey key;
+    Decision decision;
+  };
+  static constexpr std::size_t kEntries = 16;
+
+  static std::size_t place_of(const DecisionKey& key) noexcept {
+    const std::uint64_t mixed =
+        (key.facts ^ (key.count * 0x9E3779B97F4A7C15u)) * 0xD1B54A32D192ED03u;
+    return static_cast<std::size_t>(mixed >> 60);
+  }
+
+  std::array<Entry, kEntries> entries_;
+};
+
+}  // namespace tutti::detail

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <ranges>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "tutti/algorithm.hpp"
+#include "tutti/problem.hpp"
+#include "tutti/team.hpp"
+#include "tutti/tensor.hpp"
+#include "tutti/types.hpp"
+
+namespace tutti {
+
+/// What a single call may ask for; the last argument of every collective. Equal on all PEs.
+struct Call {
+  std::string_view algorithm = {};  ///< "two_shot" or "two_shot:chunk_bytes=64K"; empty = the tuner's
+  Contract contract = Contract::Consistent;
+  std::chrono::milliseconds timeout{0};  ///< 0 = the team's
+  int lane = 0;                          ///< 0 to 3; one thread of a PE at a time on each lane
+};
+
+namespace detail {
+
+/// A caller's buffers with the element type erased. `count` as in `Problem`.
+struct Buffers {
+  const std::byte* in = nullptr;
+  std::byte* out = nullptr;
+  std::size_t in_elements = 0;
+  std::size_t out_elements = 0;
+  DType dtype = DType::F32;
+  const Block* in_block = nullptr;  ///< not null: symmetric
+  const Block* out_block = nullptr;
+};
+TUTTI_API void allreduce(Team& team, const Buffers& buffers, Op op, const Call& call);
+TUTTI_API void allgather(Team& team, const Buffers& buffers, const Call& call);
+TUTTI_API void reduce_scatter(Team& team, const Buffers& buffers, Op op, const Call& call);
+TUTTI_API void broadcast(Team& team, const Buffers& buffers, int root, const Call& call);
+
+template <class R>
+concept ElementRange = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
+                       Element<std::ranges::range_value_t<R>>;
+
+template <class T>
+Buffers buffers_of(const T* in, std::size_t in_elements, T* out, std::size_t out_elements) {
+  return {reinterpret_cast<const std::byte*>(in), reinterpret_cast<std::byte*>(out), in_elements,
+          out_elements, dtype_of<T>};
+}
+template <ElementRange In, ElementRange Out>
+  requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>>
+Buffers buffers_of(const In& in, Out&& out) {
+  return buffers_of<std::ranges::range_value_t<In>>(std::ranges::data(in), std::ranges::size(in),
+                                                    std::ranges::data(out), std::ranges::size(out));
+}
+template <Element T>
+Buffers buffers_of(const ShmemTensor<T>& in, ShmemTensor<T>& out) {
+  Buffers buffers = buffers_of(in.local(), out.local());
+  buffers.in_block = &in.block();
+  buffers.out_block = &out.block();
+  return buffers;
+}
+
+}  // namespace detail
+
+/// out[i] = reduction of in[i] over all PEs, on every PE. `in`, `out`: [count], any contiguous
+/// ranges of one element type; equal or disjoint. Collective; blocks until `out` is complete.
+/// Errors (all collectives): `InvalidArgument` before any data moves, for sizes that do not fit,
+/// overlap that is not in place, a lane or root out of range, a type x op that is not defined;
+/// `Tuning` for an algorithm that cannot do it; `Mismatch` if PEs make different calls;
+/// `PeerFailed`, `Timeout`, `Poisoned` as in docs/architecture.md, "Failure".
+template <detail::ElementRange In, detail::ElementRange Out>
+void allreduce(Team& team, const In& in, Out&& out, Op op, const Call& call = {}) {
+  detail::allreduce(team, detail::buffers_of(in, out), op, call);
+}
+/// In place.
+template <detail::ElementRange InOut>
+void allreduce(Team& team, InOut&& in_out, Op op, const Call& call = {}) {
+  detail::allreduce(team, detail::buffers_of(in_out, in_out), op, call);
+}
+template <Element T>
+void allreduce(Team& team, const T* in, T* out, std::size_t count, Op op, const Call& call = {}) {
+  detail::allreduce(team, detail::buffers_of(in, count, out, count), op, call);
+}
+/// On symmetric tensors of the team: no staging where an algorithm can do without.
+template <Element T>
+void allreduce(Team& team, const ShmemTensor<T>& in, ShmemTensor<T>& out, Op op,
+               const Call& call = {}) {
+  detail::allreduce(team, detail::buffers_of(in, out), op, call);
+}
+
+/// out[pe * count + i] = PE pe's in[i]. `in`: [count], `out`: [size() * count]; disjoint, or in
+/// place with in = out + pe() * count.
+template <detail::ElementRange In, detail::ElementRange Out>
+void allgather(Team& team, const In& in, Out&& out, const Call& call = {}) {
+  detail::allgather(team, detail::buffers_of(in, out), call);
+}
+template <Element T>
+void allgather(Team& team, const T* in, T* out, std::size_t count, const Call& call = {}) {
+  const auto pes = static_cast<std::size_t>(team.size());
+  detail::allgather(team, detail::buffers_of(in, count, out, count * pes), call);
+}
+template <Element T>
+void allgather(Team& team, const ShmemTensor<T>& in, ShmemTensor<T>& out, const Call& call = {}) {
+  detail::allgather(team, detail::buffers_of(in, out), call);
+}
+
+/// out[i] = reduction over all PEs of in[pe() * count + i]. `in`: [size() * count], `out`:
+/// [count]; disjoint, or in place with out = in + pe() * count.
+template <detail::ElementRange In, detail::ElementRange Out>
+void reduce_scatter(Team& team, const In& in, Out&& out, Op op, const Call& call = {}) {
+  detail::reduce_scatter(team, detail::buffers_of(in, out), op, call);
+}
+template <Element T>
+void reduce_scatter(Team& team, const T* in, T* out, std::size_t count, Op op,
+                    const Call& call = {}) {
+  const auto pes = static_cast<std::size_t>(team.size());
+  detail::reduce_scatter(team, detail::buffers_of(in, count * pes, out, count), op, call);
+}
+template <Element T>
+void reduce_scatter(Team& team, const ShmemTensor<T>& in, ShmemTensor<T>& out, Op op,
+                    const Call& call = {}) {
+  detail::reduce_scatter(team, detail::buffers_of(in, out), op, call);
+}
+
+/// Every PE's buffer becomes the root's. `in_out`: [count].
+template <detail::ElementRange InOut>
+void broadcast(Team& team, InOut&& in_out, int root, const Call& call = {}) {
+  detail::broadcast(team, detail::buffers_of(in_out, in_out), root, call);
+}
+template <Element T>
+void broadcast(Team& team, T* in_out, std::size_t count, int root, const Call& call = {}) {
+  detail::broadcast(team, detail::buffers_of<T>(in_out, count, in_out, count), root, call);
+}
+
+/// What a lane's last collective ran, and what it cost this PE.
+struct CallReport {
+  std::string algorithm;  ///< "one_shot:ring_bytes=2M,..."
+  Traffic traffic;
+};
+TUTTI_API CallReport last_call(const Team& team, int lane = 0);
+
+}  // namespace tutti

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "primitives/lane.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <stdexcept>
+
+#include "primitives/fault.hpp"
+#include "primitives/team_state.hpp"
+
+namespace tutti::detail {
+namespace {
+
+constexpr std::uint64_t kFingerprintBits = 12;
+constexpr std::uint64_t kFingerprintMask = (std::uint64_t{1} << kFingerprintBits) - 1;
+
+std::atomic_ref<std::uint64_t> word_at(std::byte* at) {
+  return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(at));
+}
+
+constexpr std::uint64_t call_of(std::uint64_t arrival) { return arrival >> kFingerprintBits; }
+
+/// 12 bits that are never 0, which means "refused". Counts that differ by little differ here.
+std::uint64_t fingerprint(const CallRecord& record) {
+  std::uint64_t hash = record.how + static_cast<std::uint64_t>(record.kind) * 0x9e3779b97f4a7c15u +
+                       record.count * 0xd6e8feb86659fd93u +
+                       static_cast<std::uint64_t>(static_cast<std::int64_t>(record.root)) *
+                           0xa0761d6478bd642fu;
+  hash ^= hash >> 32;
+  hash *= 0xe7037ed1a0b428dbu;
+  return 1 + (hash >> 40) % kFingerprintMask;
+}
+
+std::string text_of(const CallRecord& record) {
+  std::string text = fmt::format("{} {}", name_of(record.kind), record.detail.data());
+  if (record.count != 0) text += fmt::format(" count {}", record.count);
+  if (record.root >= 0) text += fmt::format(" root {}", record.root);
+  return text;
+}
+
+constexpr std::size_t slot_offset(int lane, std::uint64_t call) {
+  return offsetof(TeamWords, lanes) + sizeof(LaneWords) * static_cast<std::size_t>(lane) +
+         offsetof(LaneWords, slots) + sizeof(CallSlot) * (call % kDepth);
+}
+
+}  // namespace
+
+const char* name_of(CallKind kind) noexcept {
+  switch (kind) {
+    case CallKind::Barrier:
+      return "barrier";
+    case CallKind::Agree:
+      return "agreement";
+    case CallKind::Allreduce:
+      return "allreduce";
+    case CallKind::Allgather:
+      return "allgather";
+    case CallKind::ReduceScatter:
+      return "reduce_scatter";
+    case CallKind::Broadcast:
+      return "broadcast";
+    case CallKind::MoeDispatch:
+      return "moe dispatch";
+    case CallKind::MoeCombine:
+      return "moe combine";
+    case CallKind::None:
+      break;
+  }
+  return "no call";
+}
+
+void Lane::attach(TeamState& team, int index) {
+  team_ = &team;
+  index_ = index;
+  pe_ = team.pe();
+  pes_ = team.pes();
+  all_direct_ = team.all_direct();
+  seen_.assign(static_cast<std::size_t>(pes_), 0);
+  seen_[static_cast<std::size_t>(pe_)] = ~std::uint64_t{0};
+  for (int i = 0; i < pes_; ++i) {
+    auto* words = reinterpret_cast<TeamWords*>(team.words().readable(i));
+    words_.push_back(&words->lanes[static_cast<std::size_t>(index)]);
+  }
+}
+
+WaitSite Lane::site(int on) const noexcept { return {team_, operation(), index_, on, {}}; }
+
+CallSlot& Lane::own_slot() const noexcept {
+  return words_[static_cast<std::size_t>(pe_)]->slots[call_ % kDepth];
+}
+
+std::uint64_t Lane::load(int pe, std::size_t slot, std::size_t offset) const noexcept {
+  auto& words = *words_[static_cast<std::size_t>(pe)];
+  return word_at(reinterpret_cast<std::byte*>(&words.slots[slot]) + offset)
+      .load(std::memory_order_seq_cst);
+}
+
+// R1: my arrival of this call may overwrite a slot only when all members have left call - kDepth.
+void Lane::catch_up(std::uint64_t target) {
+  for (int i = 0; i < pes_; ++i) {
+    auto& known = seen_[static_cast<std::size_t>(i)];
+    if (known >= target) continue;
+    team_->world().waiting().until(
+        [&] { return call_of(load(i, target % kDepth, CallSlot::kArrival)) >= target; }, site(i));
+    known = target;
+  }
+  all_arrived_ = std::max(all_arrived_, target);
+}
+
+void Lane::begin(const CallRecord& record) {
+  team_->check_usable();
+  ++call_;
+  record_ = record;
+  record_.call = call_;
+  progress_ = 0;
+  posted_ = false;
+  reservations_.clear();
+  slot_offset_ = slot_offset(index_, call_);
+  expected_ = call_ << kFingerprintBits | fingerprint(record_);
+  if (call_ > all_arrived_ + kDepth - 1) catch_up(call_ - kDepth / 2);
+  words_[static_cast<std::size_t>(pe_)]->records[call_ % kDepth] = record_;
+  CallSlot& slot = own_slot();
+  word_at(reinterpret_cast<std::byte*>(&slot.consumed)).store(0, std::memory_order_relaxed);
+  delay_here("lane.begin");
+}
+
+void Lane::refuse(CallKind kind, const std::string& text) {
+  CallRecord record;
+  record.kind = kind;
+  begin(record);
+  team_->world().set_trouble(ErrorCode::InvalidArgument, text, team_->member(pe_));
+  expected_ = call_ << kFingerprintBits;
+  publish(1);
+  // Nobody awaits this call here; all that matters is that it was posted.
+}
+
+// The exchange publishes everything that this PE wrote before: staging, outputs, records.
+void Lane::raise(std::size_t offset, std::uint64_t value) {
+  word_at(reinterpret_cast<std::byte*>(&own_slot()) + offset)
+      .exchange(value, std::memory_order_seq_cst);
+  team_->world().ring(team_->members());
+  if (all_direct_) [[likely]] {
+    return;
+  }
+  for (int i = 0; i < pes_; ++i) team_->words().push_word(i, slot_offset_ + offset, value);
+}
+
+void Lane::post() {
+  for (int i = 0; !all_direct_ && i < pes_; ++i) {
+    team_->words().push(i, slot_offset_, CallSlot::kArrival);
+    team_->words().push(i, slot_offset_ + offsetof(CallSlot, consumed), sizeof(std::uint64_t));
+  }
+  posted_ = true;
+  raise(CallSlot::kArrival, expected_);
+}
+
+void Lane::publish(std::uint64_t step) {
+  delay_here("lane.publish");
+  progress_ = step;
+  if (posted_) {
+    raise(CallSlot::kProgress, step);
+    return;
+  }
+  word_at(own_slot().line.data() + CallSlot::kProgress).store(step, std::memory_order_relaxed);
+  post();
+}
+
+void Lane::publish_line(const std::byte* payload, std::size_t bytes) {
+  std::byte* line = own_slot().line.data();
+  std::memcpy(line, payload, bytes);
+  delay_here("lane.publish_line");
+  progress_ = 1;
+  post();
+}
+
+bool Lane::arrived(int pe) {
+  const std::uint64_t word = load(pe, call_ % kDepth, CallSlot::kArrival);
+  if (word == expected_) [[likely]] {
+    seen_[static_cast<std::size_t>(pe)] = call_;
+    return true;
+  }
+  if (call_of(word) >= call_) disagree(pe, word);
+  return false;
+}
+
+void Lane::await(int pe, std::uint64_t step) {
+  if (pe == pe_) return;
+  team_->world().waiting().until(
+      [&] { return arrived(pe) && load(pe, call_ % kDepth, CallSlot::kProgress) >= step; },
+      site(pe));
+  delay_here("lane.awaited");
+}
+
+void Lane::await_all(std::uint64_t step) {
+  for (int i = 0; i < pes_; ++i) await(i, step);
+  all_arrived_ = call_;
+}
+
+const std::byte* Lane::await_line(int pe) {
+  if (pe != pe_) {
+    team_->world().waiting().until([&] { return arrived(pe); }, site(pe));
+  }
+  return words_[static_cast<std::size_t>(pe)]->slots[call_ % kDepth].line.data();
+}
+
+void Lane::consumed(std::uint64_t step) { raise(offsetof(CallSlot, consumed), step); }
+
+void Lane::require_ring(std::size_t bytes) {
+  for (const Ring& ring : rings_) {
+    if (ring.bytes == bytes) return;
+  }
+  Ring made;
+  made.bytes = bytes;
+  made.block = Block::create(team_->shared_world(), team_->members(), pe_, bytes,
+                             Block::Mirrors::Yes, team_->agreement(index_), "staging ring");
+  rings_.push_back(std::move(made));
+}
+
+Ring& Lane::ring(std::size_t bytes) {
+  for (Ring& ring : rings_) {
+    if (ring.bytes == bytes) return ring;
+  }
+  throw std::logic_error("Lane::ring: no such ring; require_ring comes first");
+}
+
+std::uint64_t Lane::reserve(Ring& ring, std::size_t bytes, std::uint64_t step) {
+  if (ring.last_call != call_) {
+    const std::uint64_t arrived = std::max(all_arrived_, std::ranges::min(seen_));
+    if (arrived > ring.last_call) {
+      ring.floor = ring.position;  // everyone has left the ring's last call
+    } else if (arrived == ring.last_call) {
+      ring.floor = ring.call_start;  // everyone is in it, or has left it
+    }
+    ring.last_call = call_;
+    ring.call_start = ring.position;
+  }
+  const std::size_t rounded = (bytes + kLine - 1) / kLine * kLine;
+  if (rounded > ring.bytes) throw std::logic_error("Lane::reserve: more than the ring holds");
+  const std::size_t at = ring.offset(ring.position);
+  if (at + rounded > ring.bytes) ring.position += ring.bytes - at;  // no range wraps around
+  const std::uint64_t begin = ring.position;
+  const std::uint64_t end = begin + rounded;
+  if (end > ring.floor + ring.bytes) make_room(ring, end);
+  ring.position = end;
+  reservations_.push_back({end, step});
+  return begin;
+}
+
+void Lane::make_room(Ring& ring, std::uint64_t end) {
+  if (ring.floor < ring.call_start) {
+    // Whoever has posted this call has left the earlier ones.
+    if (!posted_) publish(0);
+    for (int i = 0; i < pes_; ++i) await(i, 0);
+    all_arrived_ = call_;
+    ring.floor = ring.call_start;
+  }
+  if (end <= ring.floor + ring.bytes) return;
+  const std::uint64_t needed = end - ring.bytes;
+  const auto reservation =
+      std::ranges::find_if(reservations_, [&](const Reservation& r) { return r.end >= needed; });
+  if (reservation == reservations_.end()) {
+    throw std::logic_error("Lane::reserve: a call waits for bytes that it did not publish");
+  }
+  for (int i = 0; i < pes_; ++i) {
+    if (i == pe_) continue;
+    await(i, 0);
+    team_->world().waiting().until(
+        [&] {
+          return load(i, call_ % kDepth, offsetof(CallSlot, consumed)) >= reservation->step;
+        },
+        site(i));
+  }
+  ring.floor = reservation->end;
+}
+
+void Lane::exchange(const void* mine, std::size_t bytes, void* all) {
+  if (bytes > kExchangeBytes) throw std::logic_error("Lane::exchange: too many bytes");
+  CallRecord record;
+  record.kind = CallKind::Agree;
+  record.count = bytes;
+  begin(record);
+  std::memcpy(own_slot().exchange.data(), mine, bytes);
+  for (int i = 0; !all_direct_ && i < pes_; ++i) {
+    team_->words().push(i, slot_offset_ + offsetof(CallSlot, exchange), bytes);
+  }
+  publish(1);
+  await_all(1);
+  for (int i = 0; i < pes_; ++i) {
+    const CallSlot& theirs = words_[static_cast<std::size_t>(i)]->slots[call_ % kDepth];
+    std::memcpy(static_cast<std::byte*>(all) + bytes * static_cast<std::size_t>(i),
+                theirs.exchange.data(), bytes);
+  }
+}
+
+void Lane::barrier() {
+  CallRecord record;
+  record.kind = CallKind::Barrier;
+  begin(record);
+  publish(1);
+  await_all(1);
+}
+
+std::uint64_t Lane::last_arrival(int pe) const noexcept {
+  std::uint64_t last = 0;
+  for (std::size_t slot = 0; slot < kDepth; ++slot) {
+    last = std::max(last, load(pe, slot, CallSlot::kArrival));
+  }
+  return last;
+}
+
+std::string Lane::missing() const {
+  std::string text;
+  for (int i = 0; i < pes_; ++i) {
+    const std::uint64_t last = last_arrival(i);
+    if (i == pe_ || call_of(last) >= call_) continue;
+    // Its record cannot be overwritten while I am in this call: that takes kDepth more calls.
+    const CallRecord& record =
+        words_[static_cast<std::size_t>(i)]->records[call_of(last) % kDepth];
+    text += text.empty() ? "" : ", ";
+    if (last == 0) {
+      text += fmt::format("PE {} (has made no call)", i);
+    } else if (all_direct_) {
+      text += fmt::format("PE {} (last in call {}: {})", i, call_of(last), text_of(record));
+    } else {
+      text += fmt::format("PE {} (last in call {})", i, call_of(last));
+    }
+  }
+  return text;
+}
+
+void Lane::check_arrivals() {
+  for (int i = 0; i < pes_; ++i) {
+    if (i == pe_) continue;
+    const std::uint64_t word = load(i, call_ % kDepth, CallSlot::kArrival);
+    if (call_of(word) >= call_ && word != expected_) disagree(i, word);
+  }
+}
+
+void Lane::disagree(int pe, std::uint64_t theirs) {
+  const int world_pe = team_->member(pe);
+  std::string text;
+  ErrorCode code = ErrorCode::Mismatch;
+  if ((theirs & kFingerprintMask) == 0) {
+    code = ErrorCode::PeerFailed;
+    text = fmt::format("{}, call {} on team {}: PE {} refused its arguments: {}", operation(),
+                       call_, team_->name(), pe,
+                       team_->world().peer(world_pe).control->trouble.text());
+  } else {
+    text = fmt::format("call {} on team {}: PE {} calls {}", call_, team_->name(), pe_,
+                       text_of(record_));
+    if (all_direct_) {
+      const CallRecord& record = words_[static_cast<std::size_t>(pe)]->records[call_ % kDepth];
+      text += fmt::format(", but PE {} calls {}", pe, text_of(record));
+    } else {
+      text += fmt::format(", but PE {} makes another call", pe);
+    }
+  }
+  team_->poison(code, text, world_pe);
+  throw Error(code, text);
+}
+
+}  // namespace tutti::detail

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "primitives/cpu.hpp"
+#include "primitives/launch_abi.hpp"
+#include "primitives/team_state.hpp"
+#include "tutti/error.hpp"
+#include "tutti/team.hpp"
+
+namespace tutti {
+namespace {
+
+/// The allgather of threads of one process. If one of them fails, nobody waits for it.
+class ThreadBootstrap {
+ public:
+  explicit ThreadBootstrap(int pes) : pes_(pes) {}
+
+  void gather(int pe, const void* mine, std::size_t bytes, void* all) {
+    std::unique_lock lock(mutex_);
+    parts_.resize(bytes * static_cast<std::size_t>(pes_));
+    std::memcpy(parts_.data() + bytes * static_cast<std::size_t>(pe), mine, bytes);
+    meet(lock);
+    std::memcpy(all, parts_.data(), parts_.size());
+    meet(lock);  // nobody writes the next parts before all have copied these
+  }
+
+  void fail() {
+    const std::scoped_lock lock(mutex_);
+    failed_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  void meet(std::unique_lock<std::mutex>& lock) {
+    const std::uint64_t round = round_;
+    if (++here_ == pes_) {
+      here_ = 0;
+      ++round_;
+      changed_.notify_all();
+    }
+    changed_.wait(lock, [&] { return round_ != round || failed_; });
+    if (round_ == round) throw Error(ErrorCode::PeerFailed, "another PE failed to start");
+  }
+
+  const int pes_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::byte> parts_;
+  int here_ = 0;
+  std::uint64_t round_ = 0;
+  bool failed_ = false;
+};
+
+/// The first failure of a job in time; later ones follow from it.
+struct FirstFailure {
+  std::mutex mutex;
+  int pe = -1;
+  std::exception_ptr what;
+
+  void note(int pe_failed, std::exception_ptr exception) {
+    const std::scoped_lock lock(mutex);
+    if (pe >= 0) return;
+    pe = pe_failed;
+    what = std::move(exception);
+  }
+};
+
+struct Described {
+  ErrorCode code;
+  std::string text;
+};
+
+Described describe(const std::exception_ptr& exception) {
+  try {
+    std::rethrow_exception(exception);
+  } catch (const Error& error) {
+    return {error.code(), error.what()};
+  } catch (const std::exception& error) {
+    return {ErrorCode::PeerFailed, error.what()};
+  } catch (...) {
+    return {ErrorCode::PeerFailed, "an exception that is not a std::exception"};
+  }
+}
+
+int exit_code(ErrorCode code) {
+  return code == ErrorCode::InvalidArgument || code == ErrorCode::Tuning ? 2 : 1;
+}
+
+/// Where PEs do not outnumber the CPUs each thread keeps to its own, as processes of mpirun do.
+void bind_thread(int pe, int pes) {
+  const cpu_set_t mask = detail::affinity();
+  if (pes > usable_cpus() || pes < 2) return;
+  int skip = pe;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &mask) || skip-- > 0) continue;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    return;
+  }
+}
+
+void check_pes(int pes) {
+  if (pes < 1) {
+    throw Error(ErrorCode::InvalidArgument, fmt::format("{} PEs; at least 1 is needed", pes));
+  }
+}
+
+/// Runs `body` on a thread for each PE; the team of a PE that fails tells the others.
+void run_threads(int pes, const std::function<void(Team&)>& body, const Options& options,
+                 FirstFailure& failure) {
+  ThreadBootstrap bootstrap(pes);
+  const auto run_pe = [&](int pe) {
+    std::optional<Team> team;
+    try {
+      bind_thread(pe, pes);
+      const auto gather = [&](const void* mine, std::size_t bytes, void* all) {
+        bootstrap.gather(pe, mine, bytes, all);
+      };
+      team.emplace(from_bootstrap(pe, pes, gather, options));
+      body(*team);
+    } catch (...) {
+      const std::exception_ptr exception = std::current_exception();
+      failure.note(pe, exception);
+      bootstrap.fail();
+      if (team) {
+        const Described what = describe(exception);
+        team->state().world().fail(what.code, what.text, pe);
+      }
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (int pe = 0; pe < pes; ++pe) threads.emplace_back(run_pe, pe);
+}
+
+std::optional<int> pes_from_environment() {
+  const char* text = std::getenv("TUTTI_PES");
+  if (text == nullptr) return std::nullopt;
+  int pes = 0;
+  const char* end = text + std::strlen(text);
+  const auto [stop, error] = std::from_chars(text, end, pes);
+  if (error != std::errc() || stop != end || pes < 1 || pes > 4096) {
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("TUTTI_PES is \"{}\"; allowed are numbers from 1 to 4096", text));
+  }
+  return pes;
+}
+
+TuttiMpiStart load_mpi() {
+  void* library = dlopen(TUTTI_MPI_LIBRARY, RTLD_NOW | RTLD_GLOBAL);
+  if (library == nullptr) {
+    throw Error(ErrorCode::Unsupported,
+                fmt::format("started by mpirun, but {} cannot be loaded: {}", TUTTI_MPI_LIBRARY,
+                            dlerror()));
+  }
+  return reinterpret_cast<TuttiMpiStart>(dlsym(library, kTuttiMpiStart));
+}
+
+int launch_process(int argc, char** argv, const std::function<void(Team&)>& body,
+                   const Options& options) {
+  const TuttiMpiJob job = load_mpi()(&argc, &argv);
+  std::optional<Team> team;
+  try {
+    if (const auto pes = pes_from_environment(); pes && *pes != job.pes) {
+      throw Error(ErrorCode::InvalidArgument,
+                  fmt::format("TUTTI_PES is {}, but mpirun started {} PEs", *pes, job.pes));
+    }
+    team.emplace(from_bootstrap(job.pe, job.pes, job.allgather, options));
+    body(*team);
+  } catch (...) {
+    const Described what = describe(std::current_exception());
+    fmt::print(stderr, "tutti: PE {}: {}\n", job.pe, what.text);
+    if (team) team->state().world().fail(what.code, what.text, job.pe);
+    std::fflush(nullptr);
+    _exit(exit_code(what.code));  // MPI_Finalize would wait for the others
+  }
+  team.reset();
+  job.finish();
+  return 0;
+}
+
+}  // namespace
+
+void run(int pes, const std::function<void(Team&)>& body, const Options& options) {
+  check_pes(pes);
+  FirstFailure failure;
+  run_threads(pes, body, options, failure);
+  if (failure.what) std::rethrow_exception(failure.what);
+}
+
+std::vector<Team> thread_teams(int pes, const Options& options) {
+  check_pes(pes);
+  std::vector<std::optional<Team>> made(static_cast<std::size_t>(pes));
+  run(pes, [&](Team& team) { made[static_cast<std::size_t>(team.pe())] = team; }, options);
+  std::vector<Team> teams;
+  for (std::optional<Team>& team : made) teams.push_back(std::move(*team));
+  return teams;
+}
+
+int launch(int argc, char** argv, const std::function<void(Team&)>& body, const Options& options) {
+  try {
+    if (std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr) {
+      return launch_process(argc, argv, body, options);
+    }
+    const int pes = pes_from_environment().value_or(usable_cpus());
+    FirstFailure failure;
+    run_threads(pes, body, options, failure);
+    if (!failure.what) return 0;
+    const Described what = describe(failure.what);
+    fmt::print(stderr, "tutti: PE {}: {}\n", failure.pe, what.text);
+    return exit_code(what.code);
+  } catch (const Error& error) {
+    fmt::print(stderr, "tutti: {}\n", error.what());
+    return exit_code(error.code());
+  }
+}
+
+}  // namespace tutti

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "primitives/block.hpp"
+#include "primitives/lane.hpp"
+#include "primitives/wait.hpp"
+#include "primitives/world.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::detail {
+
+/// What upper rooms hang onto a team (the tuner's rules, cached decisions).
+class TeamAttachment {
+ public:
+  virtual ~TeamAttachment() = default;
+};
+
+/// A team on one PE: who is in it, its words, its lanes.
+class TeamState : public std::enable_shared_from_this<TeamState> {
+ public:
+  /// Collective among the participants of `agreement`.
+  static std::shared_ptr<TeamState> create(const std::shared_ptr<World>& world,
+                                           std::vector<int> members, int me,
+                                           const Agreement& agreement, std::string name);
+
+  int pe() const noexcept { return me_; }
+  int pes() const noexcept { return static_cast<int>(members_.size()); }
+  World& world() const noexcept { return *world_; }
+  const std::shared_ptr<World>& shared_world() const noexcept { return world_; }
+  /// World numbers of the members.
+  const std::vector<int>& members() const noexcept { return members_; }
+  int member(int pe) const noexcept { return members_[static_cast<std::size_t>(pe)]; }
+  const std::string& name() const noexcept { return name_; }
+  Lane& lane(int index) noexcept { return lanes_[static_cast<std::size_t>(index)]; }
+  Block& words() const noexcept { return *words_; }
+  bool all_direct() const noexcept { return words_->all_direct(); }
+  /// An agreement among the members, over lane `lane`.
+  Agreement agreement(int lane = 0);
+  std::chrono::milliseconds timeout() const noexcept { return world_->settings().timeout; }
+
+  /// Throws if the team is unusable or this is a forked child; one load each.
+  void check_usable() const {
+    world_->check_not_forked();
+    if (poison()->load(std::memory_order_acquire) != 0) [[unlikely]] {
+      throw_poisoned();
+    }
+  }
+  /// Makes the team unusable on every member and remembers why.
+  void poison(ErrorCode code, const std::string& text, int origin_pe);
+
+  /// The slow path of a wait asks this. Throws `Error` if what `site` waits for cannot come any
+  /// more: the team was poisoned, a PE died, threw, finished or made another call, or the
+  /// deadline passed. Looks at the liveness of peers when `thorough`.
+  /// A peer that raised the word and then left is no error: `ready` is asked again after that.
+  void check(const WaitSite& site, std::chrono::nanoseconds waited, bool thorough,
+             Predicate ready);
+  /// One line on stderr: who has been waited for so long.
+  void warn(const WaitSite& site, std::chrono::nanoseconds waited);
+
+  std::shared_ptr<TeamAttachment> attachment;
+
+ private:
+  TeamState() = default;
+  std::atomic<std::uint64_t>* poison() const noexcept;
+  [[noreturn]] void throw_poisoned() const;
+  std::string describe(const WaitSite& site);
+  std::string awaited(const WaitSite& site);
+  void check_departed(const WaitSite& site, Predicate ready);
+  [[noreturn]] void give_up(ErrorCode code, const std::string& text, int origin_pe);
+
+  std::shared_ptr<World> world_;
+  std::vector<int> members_;
+  int me_ = 0;
+  std::string name_;
+  std::shared_ptr<Block> words_;
+  std::array<Lane, kLanes> lanes_;
+};
+
+}  // namespace tutti::detail

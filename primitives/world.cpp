@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "primitives/world.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cmath>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string_view>
+
+#include "primitives/cpu.hpp"
+#include "primitives/fault.hpp"
+#include "primitives/loopback.hpp"
+#include "primitives/text.hpp"
+
+namespace tutti::detail {
+namespace {
+
+constexpr std::size_t kControlSegment = 4096;
+constexpr int kSpins = 2000;
+static_assert(sizeof(ControlBlock) <= kControlSegment);
+
+struct Token {
+  std::array<std::uint64_t, 2> bits{};
+  friend bool operator==(const Token&, const Token&) = default;
+};
+
+Token random_token() {
+  Token token;
+  if (getrandom(&token, sizeof token, 0) != static_cast<ssize_t>(sizeof token)) {
+    throw Error(ErrorCode::System, fmt::format("getrandom: {}", std::strerror(errno)));
+  }
+  return token;
+}
+
+/// The same for all threads of this process, and for no other process.
+const Token& process_token() {
+  static const Token token = random_token();
+  return token;
+}
+
+struct Environment {
+  std::array<char, 32> heap{};
+  std::array<char, 32> timeout{};
+  std::array<char, 8> trace{};
+  std::array<char, 512> algorithm{};
+  std::array<char, 512> tuning{};
+};
+
+template <std::size_t N>
+void take(std::array<char, N>& into, const char* variable) {
+  const char* value = std::getenv(variable);
+  if (value == nullptr) return;
+  if (std::strlen(value) >= N) {
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("{} has {} characters; at most {} are allowed", variable,
+                            std::strlen(value), N - 1));
+  }
+  std::strcpy(into.data(), value);
+}
+
+/// What each PE says of itself first.
+struct Hello {
+  Token process;
+  pid_t pid = 0;
+  cpu_set_t cpus{};
+  double quota = 0;
+  Environment environment;
+};
+
+/// The control segment that each PE offers to the others.
+struct Offer {
+  bool made = false;
+  int fd = -1;
+  const SegmentRef* in_process = nullptr;
+  std::uint64_t nonce = 0;
+  std::array<char, 128> reason{};
+};
+
+Hello hello() {
+  Hello mine;
+  mine.process = process_token();
+  mine.pid = getpid();
+  mine.cpus = affinity();
+  mine.quota = cgroup_cpu_quota();
+  take(mine.environment.heap, "TUTTI_HEAP");
+  take(mine.environment.timeout, "TUTTI_TIMEOUT");
+  take(mine.environment.trace, "TUTTI_TRACE");
+  take(mine.environment.algorithm, "TUTTI_ALGORITHM");
+  take(mine.environment.tuning, "TUTTI_TUNING");
+  return mine;
+}
+
+Settings settle(const Environment& environment, const Options& options) {
+  Settings settings;
+  settings.heap_bytes = options.heap_bytes;
+  settings.timeout = options.timeout;
+  if (environment.heap[0] != '\0') {
+    settings.heap_bytes = parse_bytes("TUTTI_HEAP", environment.heap.data());
+  }
+  if (environment.timeout[0] != '\0') {
+    settings.timeout = parse_duration("TUTTI_TIMEOUT", environment.timeout.data());
+  }
+  settings.trace = environment.trace[0] != '\0' && environment.trace[0] != '0';
+  settings.algorithm = environment.algorithm.data();
+  settings.tuning = environment.tuning.data();
+  return settings;
+}
+
+int usable_together(const std::vector<Hello>& all) {
+  cpu_set_t together;
+  CPU_ZERO(&together);
+  double quota = 0;
+  for (const Hello& each : all) {
+    CPU_OR(&together, &together, &each.cpus);
+    if (each.quota > 0) quota = quota == 0 ? each.quota : std::min(quota, each.quota);
+  }
+  const int cpus = CPU_COUNT(&together);
+  return quota > 0 ? std::min(cpus, static_cast<int>(std::ceil(quota))) : cpus;
+}
+
+void futex_wake_all(std::atomic<std::uint32_t>& word) noexcept {
+  syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+char* make_fork_page() {
+  void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) throw Error(ErrorCode::OutOfMemory, "mmap of one page failed");
+  madvise(page, 4096, MADV_WIPEONFORK);
+  *static_cast<char*>(page) = 1;
+  return static_cast<char*>(page);
+}
+
+}  // namespace
+
+World::World(int pe, int pes, const Options& options, bool one_process)
+    : pe_(pe),
+      options_(options),
+      one_process_(one_process),
+      peers_(static_cast<std::size_t>(pes)),
+      waiting_(*this),
+      heap_(!one_process),
+      fork_page_(make_fork_page()) {}
+
+std::shared_ptr<World> World::create(int pe, int pes, const Allgather& allgather,
+                                     const Options& options) {
+  const Hello mine = hello();
+  std::vector<Hello> all(static_cast<std::size_t>(pes));
+  allgather(&mine, sizeof mine, all.data());
+
+  const bool one_process = std::all_of(all.begin(), all.end(), [&](const Hello& each) {
+    return each.process == mine.process && each.pid == mine.pid;
+  });
+  std::shared_ptr<World> world(new World(pe, pes, options, one_process));
+  world->settings_ = settle(all[0].environment, options);
+  for (int i = 0; i < pes; ++i) {
+    Peer& peer = world->peer(i);
+    const Hello& theirs = all[static_cast<std::size_t>(i)];
+    peer.pid = theirs.pid;
+    peer.same_process = theirs.process == mine.process && theirs.pid == mine.pid;
+    if (!peer.same_process) {
+      peer.pidfd = static_cast<int>(syscall(SYS_pidfd_open, theirs.pid, 0));
+    }
+  }
+  world->connect(allgather);
+  if (usable_together(all) >= pes && world->transport_ == nullptr) {
+    world->waiting_.set_spins(kSpins);
+  }
+  return world;
+}
+
+void World::connect(const Allgather& allgather) {
+  const auto pes = peers_.size();
+  Offer mine;
+  try {
+    own_segment_ = std::make_shared<Segment>(Segment::create(kControlSegment, !one_process_));
+    own_control_ = new (own_segment_->data()) ControlBlock;
+    mine = {true, own_segment_->fd(), &own_segment_, random_token().bits[0] | 1, {}};
+    own_control_->nonce.store(mine.nonce, std::memory_order_release);
+  } catch (const Error& error) {
+    std::strncpy(mine.reason.data(), error.what(), mine.reason.size() - 1);
+  }
+  std::vector<Offer> offers(pes);
+  allgather(&mine, sizeof mine, offers.data());
+  for (std::size_t i = 0; i < pes; ++i) {
+    if (!offers[i].made) {
+      throw Error(ErrorCode::OutOfMemory, fmt::format("PE {}: {}", i, offers[i].reason.data()));
+    }
+  }
+
+  delay_here("world.attach");
+  std::vector<std::uint8_t> reach(pes * pes);
+  std::vector<std::uint8_t> my_reach(pes);
+  for (std::size_t i = 0; i < pes; ++i) {
+    Peer& peer = peers_[i];
+    try {
+      peer.control_segment = peer.same_process ? *offers[i].in_process
+                                               : std::make_shared<Segment>(Segment::open(
+                                                     peer.pid, offers[i].fd, kControlSegment));
+      peer.control = reinterpret_cast<ControlBlock*>(peer.control_segment->data());
+      my_reach[i] = peer.control->nonce.load(std::memory_order_acquire) == offers[i].nonce;
+    } catch (const Error&) {
+      my_reach[i] = 0;  // another node, another user: the agreement below decides
+    }
+  }
+  allgather(my_reach.data(), pes, reach.data());
+  for (std::size_t i = 0; i < pes; ++i) {
+    for (std::size_t j = 0; j < pes; ++j) {
+      if (reach[i * pes + j] == 0) {
+        throw Error(ErrorCode::Unsupported,
+                    fmt::format("PE {} cannot reach the memory of PE {} by load and store, and "
+                                "this version has no transport between nodes",
+                                i, j));
+      }
+    }
+    peers_[i].direct = !options_.loopback || static_cast<int>(i) == pe_;
+  }
+  node_sleepers_ = &peers_[0].control->node_sleepers;
+  if (options_.loopback) {
+    if (!one_process_) {
+      throw Error(ErrorCode::Unsupported, "Options::loopback needs PEs that are threads");
+    }
+    transport_ = make_loopback(*this, options_.loopback_seed, allgather);
+  }
+}
+
+World::~World() {
+  if (*fork_page_ == 1 && own_control_ != nullptr) {
+    PeState running = PeState::Running;
+    own_control_->state.compare_exchange_strong(running, PeState::Finished);
+    ring_everyone();
+  }
+  for (const Peer& peer : peers_) {
+    if (peer.pidfd >= 0) close(peer.pidfd);
+  }
+  munmap(fork_page_, 4096);
+}
+
+std::uint64_t World::new_id() noexcept {
+  return (static_cast<std::uint64_t>(pe_) + 1) << 40 | ids_.fetch_add(1);
+}
+
+void World::wake_one(int world_pe, std::uint32_t raiser_key) noexcept {
+  ControlBlock* control = peer(world_pe).control;
+  const std::uint64_t sleep = control->sleep.load(std::memory_order_seq_cst);
+  if (sleep_word::sleepers(sleep) == 0) return;
+  const std::uint32_t key = sleep_word::key(sleep);
+  if (key != sleep_word::kAnything && raiser_key != sleep_word::kAnything && key != raiser_key) {
+    return;
+  }
+  control->doorbell.fetch_add(1, std::memory_order_seq_cst);
+  futex_wake_all(control->doorbell);
+}
+
+void World::wake(const std::vector<int>& world_pes) noexcept {
+  for (const int world_pe : world_pes) {
+    if (world_pe != pe_) wake_one(world_pe, static_cast<std::uint32_t>(pe_));
+  }
+}
+
+void World::ring_everyone() noexcept {
+  for (int i = 0; i < pes(); ++i) wake_one(i, sleep_word::kAnything);
+}
+
+std::optional<World::Departure> World::departed(int world_pe) {
+  const Peer& other = peer(world_pe);
+  const PeState state = other.control->state.load(std::memory_order_seq_cst);
+  if (state == PeState::Failed) {
+    return Departure{false, other.control->failure.origin_pe(), other.control->failure.text()};
+  }
+  if (state == PeState::Finished) {
+    return Departure{true, world_pe, "has finished and makes no more calls"};
+  }
+  if (other.same_process) return std::nullopt;
+  pollfd poll_it{other.pidfd, POLLIN, 0};
+  const bool dead = other.pidfd >= 0 ? poll(&poll_it, 1, 0) == 1
+                                     : kill(other.pid, 0) != 0 && errno == ESRCH;
+  if (!dead) return std::nullopt;
+  return Departure{false, world_pe,
+                   fmt::format("process {} was killed or ended without finishing", other.pid)};
+}
+
+void World::fail(ErrorCode code, const std::string& text, int origin_pe) noexcept {
+  if (own_control_->state.load() != PeState::Running) return;
+  own_control_->failure.set(code, text, origin_pe);
+  own_control_->state.store(PeState::Failed, std::memory_order_seq_cst);
+  ring_everyone();
+}
+
+void World::set_trouble(ErrorCode code, const std::string& text, int origin_pe) noexcept {
+  own_control_->trouble.set(code, text, origin_pe);
+}
+
+void World::refuse_fork() const {
+  throw Error(ErrorCode::Unsupported,
+              fmt::format("PE {}: a forked child cannot use its parent's teams", pe_));
+}
+
+void World::map_peer_segment(int world_pe, std::uint32_t index, int fd, std::size_t bytes,
+                             const SegmentRef* in_process) {
+  Peer& other = peer(world_pe);
+  if (other.heap.size() <= index) other.heap.resize(index + 1);
+  if (other.heap[index] != nullptr) return;
+  other.heap[index] = other.same_process
+                          ? *in_process
+                          : std::make_shared<Segment>(Segment::open(other.pid, fd, bytes));
+}
+
+}  // namespace tutti::detail

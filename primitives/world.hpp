@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "primitives/control.hpp"
+#include "primitives/heap.hpp"
+#include "primitives/transport.hpp"
+#include "primitives/wait.hpp"
+#include "tutti/team.hpp"
+
+namespace tutti::detail {
+
+/// What all PEs of a job agreed on at start-up: PE 0's environment over the options.
+struct Settings {
+  std::size_t heap_bytes = 0;
+  std::chrono::milliseconds timeout{0};
+  bool trace = false;
+  std::string algorithm;  ///< TUTTI_ALGORITHM
+  std::string tuning;     ///< TUTTI_TUNING: a path, read by PE 0
+};
+
+/// Another PE, as this PE sees it.
+struct Peer {
+  ControlBlock* control = nullptr;
+  bool direct = false;  ///< reached by load and store
+  bool same_process = false;
+  int pidfd = -1;
+  pid_t pid = 0;
+  SegmentRef control_segment;
+  std::vector<SegmentRef> heap;  ///< its heap segments, as far as mapped
+};
+
+/// One PE's end of a job: its peers, its memory, its way of waiting. Shared by the PE's teams,
+/// tensors and blocks. Destroying it posts that the PE has finished.
+class World {
+ public:
+  static std::shared_ptr<World> create(int pe, int pes, const Allgather& allgather,
+                                       const Options& options);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  int pe() const noexcept { return pe_; }
+  int pes() const noexcept { return static_cast<int>(peers_.size()); }
+  const Settings& settings() const noexcept { return settings_; }
+  const Options& options() const noexcept { return options_; }
+  WaitEngine& waiting() noexcept { return waiting_; }
+  /// nullptr where every PE is reached by load and store.
+  Transport* transport() const noexcept { return transport_.get(); }
+  Peer& peer(int world_pe) noexcept { return peers_[static_cast<std::size_t>(world_pe)]; }
+  ControlBlock& control() noexcept { return *own_control_; }
+  std::mutex& mutex() noexcept { return mutex_; }
+  Heap& heap() noexcept { return heap_; }
+  /// A number that no other block or team of this job has.
+  std::uint64_t new_id() noexcept;
+
+  /// After raising a word that members of a team poll (sequentially consistent exchange): wakes
+  /// those that sleep for it. One load if nobody sleeps.
+  ///
+  /// Why no wake-up is lost: a raiser writes the word, then reads the sleeper count; a sleeper
+  /// raises the count, then reads the word; all four are sequentially consistent, so at least one
+  /// of them sees the other.
+  void ring(const std::vector<int>& world_pes) noexcept {
+    if (node_sleepers_->load(std::memory_order_seq_cst) != 0) [[unlikely]] {
+      wake(world_pes);
+    }
+  }
+  /// The same for a word that only `world_pe` waits on.
+  void ring_one(int world_pe) noexcept {
+    if (node_sleepers_->load(std::memory_order_seq_cst) != 0) [[unlikely]] {
+      wake_one(world_pe, sleep_word::kAnything);
+    }
+  }
+  /// Wakes every PE, whatever it waits for.
+  void ring_everyone() noexcept;
+
+  /// Why `world_pe` will never make another call, if so.
+  struct Departure {
+    bool finished;    ///< its body returned; else it failed or died
+    int origin_pe;    ///< where it began
+    std::string text;
+  };
+  std::optional<Departure> departed(int world_pe);
+  /// This PE's body has failed: tells all PEs.
+  void fail(ErrorCode code, const std::string& text, int origin_pe) noexcept;
+  /// This PE's last refusal or poisoning, for its peers to quote.
+  void set_trouble(ErrorCode code, const std::string& text, int origin_pe) noexcept;
+  /// Throws `Error` in a forked child, which may not use the parent's teams.
+  void check_not_forked() const {
+    if (*fork_page_ == 0) [[unlikely]] {
+      refuse_fork();
+    }
+  }
+
+  /// Maps a peer's heap segment if that has not happened yet.
+  void map_peer_segment(int world_pe, std::uint32_t index, int fd, std::size_t bytes,
+                        const SegmentRef* in_process);
+
+  Word& node_sleepers() noexcept { return *node_sleepers_; }
+
+ private:
+  World(int pe, int pes, const Options& options, bool one_process);
+  void connect(const Allgather& allgather);
+  void choose_spins(const Allgather& allgather);
+  void wake(const std::vector<int>& world_pes) noexcept;
+  void wake_one(int world_pe, std::uint32_t raiser_key) noexcept;
+  [[noreturn]] void refuse_fork() const;
+
+  int pe_;
+  Options options_;
+  Settings settings_;
+  bool one_process_;
+  std::vector<Peer> peers_;
+  SegmentRef own_segment_;
+  ControlBlock* own_control_ = nullptr;
+  Word* node_sleepers_ = nullptr;
+  WaitEngine waiting_;
+  std::mutex mutex_;
+  Heap heap_;
+  std::unique_ptr<Transport> transport_;
+  std::atomic<std::uint64_t> ids_{0};
+  char* fork_page_ = nullptr;
+};
+
+}  // namespace tutti::detail
