@@ -118,7 +118,6 @@ std::shared_ptr<Block> Block::create(const std::shared_ptr<World>& world,
                                      Mirrors mirrors, const Agreement& agreement,
                                      const char* purpose) {
   std::shared_ptr<Block> block(new Block);
-  block->world_ = world;
   block->members_ = members;
   block->me_ = static_cast<std::size_t>(me);
   block->bytes_ = bytes;
@@ -167,10 +166,10 @@ std::shared_ptr<Block> Block::create(const std::shared_ptr<World>& world,
       const std::scoped_lock lock(world->mutex());
       world->heap().untake(mine.range);
     }
-    block->world_ = nullptr;  // nothing to let go of
     throw Error(ErrorCode::OutOfMemory, fmt::format("{}: PE {}: {}", purpose, i,
                                                     outcomes[i].reason.data()));
   }
+  block->world_ = world;  // from here on there is something to let go of
   block->id_ = id;
   block->readable_ = block->direct_;
   for (std::size_t i = 0; block->mirrors_ && i < members.size(); ++i) {

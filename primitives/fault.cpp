@@ -67,6 +67,12 @@ bool fault_here(Fault which) {
   return plan.which == kNames[i] && calls[i].fetch_add(1) + 1 == plan.at;
 }
 
+std::chrono::milliseconds nap_here() {
+  static const char* const text = std::getenv("TUTTI_NAP");
+  static const std::chrono::milliseconds nap(text == nullptr ? 0 : std::atol(text));
+  return nap;
+}
+
 }  // namespace tutti::detail
 
 #endif

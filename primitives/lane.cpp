@@ -87,7 +87,7 @@ void Lane::attach(TeamState& team, int index) {
   }
 }
 
-WaitSite Lane::site(int on) const noexcept { return {team_, operation(), index_, on, {}}; }
+WaitSite Lane::site(int on) const noexcept { return {team_, operation(), index_, on, timeout_}; }
 
 CallSlot& Lane::own_slot() const noexcept {
   return words_[static_cast<std::size_t>(pe_)]->slots[call_ % kDepth];
@@ -111,13 +111,13 @@ void Lane::catch_up(std::uint64_t target) {
   all_arrived_ = std::max(all_arrived_, target);
 }
 
-void Lane::begin(const CallRecord& record) {
+void Lane::begin(const CallRecord& record, std::chrono::milliseconds timeout) {
   team_->check_usable();
   ++call_;
   record_ = record;
   record_.call = call_;
-  progress_ = 0;
   posted_ = false;
+  timeout_ = timeout;
   reservations_.clear();
   slot_offset_ = slot_offset(index_, call_);
   expected_ = call_ << kFingerprintBits | fingerprint(record_);
@@ -160,7 +160,6 @@ void Lane::post() {
 
 void Lane::publish(std::uint64_t step) {
   delay_here("lane.publish");
-  progress_ = step;
   if (posted_) {
     raise(CallSlot::kProgress, step);
     return;
@@ -173,7 +172,6 @@ void Lane::publish_line(const std::byte* payload, std::size_t bytes) {
   std::byte* line = own_slot().line.data();
   std::memcpy(line, payload, bytes);
   delay_here("lane.publish_line");
-  progress_ = 1;
   post();
 }
 

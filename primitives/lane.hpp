@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -62,6 +63,7 @@ inline constexpr int kLanes = 4;
 /// The symmetric words of a team; every member has an instance.
 struct TeamWords {
   alignas(kLine) std::uint64_t poison;  ///< 0, or world PE + 1 of who noticed; written by anyone
+  alignas(kLine) std::uint64_t ping;    ///< the ball of `measure_line_ns`
   std::array<LaneWords, kLanes> lanes;
 };
 
@@ -84,7 +86,7 @@ class Lane {
   void attach(TeamState& team, int index);
 
   /// Starts the next call; nothing is visible to peers yet. Throws if the team is poisoned.
-  void begin(const CallRecord& record);
+  void begin(const CallRecord& record, std::chrono::milliseconds timeout = {});
   /// Posts that this PE refuses the call it was about to make; `text` says why.
   void refuse(CallKind kind, const std::string& text);
 
@@ -138,8 +140,8 @@ class Lane {
   bool all_direct_ = true;
   std::uint64_t call_ = 0;
   std::uint64_t expected_ = 0;     ///< my own arrival word of this call
-  std::uint64_t progress_ = 0;     ///< steps published; 0 = not arrived
-  bool posted_ = false;
+  bool posted_ = false;            ///< whether the arrival of this call is out
+  std::chrono::milliseconds timeout_{0};
   std::uint64_t all_arrived_ = 0;  ///< every member has posted this call or a later one
   std::size_t slot_offset_ = 0;    ///< of this call's slot in TeamWords
   CallRecord record_;

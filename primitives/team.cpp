@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "primitives/team_state.hpp"
+#include "primitives/transfer_order.hpp"
 
 namespace tutti {
 
@@ -19,7 +20,12 @@ int Team::size() const noexcept { return state_->pes(); }
 int Team::node() const noexcept { return 0; }
 int Team::nodes() const noexcept { return 1; }
 const std::string& Team::name() const noexcept { return state_->name(); }
-void Team::barrier() { state_->lane(0).barrier(); }
+double Team::measure_line_ns() { return state_->measure_line_ns(); }
+void Team::barrier() {
+  // An arrival is ordered behind my puts to its reader only; a third PE may look at what I put.
+  if (!state_->all_direct()) detail::quiet(*state_, "barrier");
+  state_->lane(0).barrier();
+}
 
 Team Team::split(int color, int key) {
   struct Choice {
@@ -62,7 +68,9 @@ Team from_bootstrap(int pe, int pes, const Allgather& allgather, const Options& 
   std::vector<int> members(static_cast<std::size_t>(pes));
   for (int i = 0; i < pes; ++i) members[static_cast<std::size_t>(i)] = i;
   const detail::Agreement agreement{allgather, pes, members};
-  return Team(TeamState::create(world, members, pe, agreement, "world"));
+  Team team(TeamState::create(world, members, pe, agreement, "world"));
+  world->set_line_ns(static_cast<int>(team.measure_line_ns()));
+  return team;
 }
 
 }  // namespace tutti

@@ -86,8 +86,10 @@ void TeamState::check_departed(const WaitSite& site, Predicate ready) {
     if (i == me_ || (site.on >= 0 && site.on != i)) continue;
     const auto gone = world_->departed(member(i));
     if (!gone) continue;
-    // What it raised before it left is visible now. If anybody may raise the word, PEs that have
-    // finished are no reason to give up until all have.
+    // What it raised before it left is visible now, or waits for delivery. If anybody may raise the
+    // word, PEs that have finished are no reason to give up until all have.
+    while (world_->transport() != nullptr && world_->transport()->progress()) {
+    }
     if (ready()) return;
     ++departed;
     if (gone->finished && site.on < 0 && departed < pes() - 1) continue;

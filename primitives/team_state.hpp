@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,9 @@ class TeamState : public std::enable_shared_from_this<TeamState> {
       throw_poisoned();
     }
   }
+  /// Collective: see `Team::measure_line_ns`.
+  double measure_line_ns();
+
   /// Makes the team unusable on every member and remembers why.
   void poison(ErrorCode code, const std::string& text, int origin_pe);
 
@@ -64,7 +68,8 @@ class TeamState : public std::enable_shared_from_this<TeamState> {
   /// One line on stderr: who has been waited for so long.
   void warn(const WaitSite& site, std::chrono::nanoseconds waited);
 
-  std::shared_ptr<TeamAttachment> attachment;
+  std::once_flag attachment_made;
+  std::unique_ptr<TeamAttachment> attachment;
 
  private:
   TeamState() = default;
@@ -81,6 +86,7 @@ class TeamState : public std::enable_shared_from_this<TeamState> {
   std::string name_;
   std::shared_ptr<Block> words_;
   std::array<Lane, kLanes> lanes_;
+  std::uint64_t pings_ = 0;  ///< of all measurements so far; equal on all members
 };
 
 }  // namespace tutti::detail

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "primitives/fault.hpp"
 #include "primitives/team_state.hpp"
 #include "primitives/world.hpp"
 
@@ -55,7 +56,9 @@ void WaitEngine::sleep(Predicate ready, const WaitSite& site, milliseconds most)
   const std::uint32_t bell = control.doorbell.load(std::memory_order_seq_cst);
   bool done = false;
   try {
-    done = ready();
+    // Messages that came before I announced myself rang no bell.
+    const bool more_to_come = world_.transport() != nullptr && world_.transport()->progress();
+    done = ready() || more_to_come;
   } catch (...) {
     world_.node_sleepers().fetch_sub(1, std::memory_order_seq_cst);
     withdraw(control.sleep);
@@ -70,7 +73,9 @@ void WaitEngine::slow(Predicate ready, const WaitSite& site) {
   const auto start = Clock::now();
   auto thorough_at = start + kBetweenThoroughChecks;
   auto warn_at = start + kBetweenWarnings;
-  milliseconds nap = kShortestSleep;
+  const milliseconds forced_nap = nap_here();
+  milliseconds nap = std::max(kShortestSleep, forced_nap);
+  const int yields = forced_nap.count() > 0 ? 0 : kYields;
   for (int round = 0;; ++round) {
     const bool more_to_come = world_.transport() != nullptr && world_.transport()->progress();
     if (ready()) return;
@@ -82,12 +87,12 @@ void WaitEngine::slow(Predicate ready, const WaitSite& site) {
       site.team->warn(site, now - start);
       warn_at = now + kBetweenWarnings;
     }
-    if (round < kYields || more_to_come) {
+    if (round < yields || more_to_come) {
       sched_yield();
       continue;
     }
     sleep(ready, site, nap);
-    nap = std::min(nap * 2, kLongestSleep);
+    nap = std::min(nap * 2, std::max(kLongestSleep, forced_nap));
   }
 }
 

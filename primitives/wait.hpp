@@ -18,12 +18,14 @@ class Predicate {
   template <class F>
     requires(!std::is_same_v<std::remove_cvref_t<F>, Predicate>)
   explicit Predicate(F& f)
-      : object_(&f), call_([](void* object) { return (*static_cast<F*>(object))(); }) {}
+      : object_(&f), call_([](const void* object) {
+          return (*static_cast<F*>(const_cast<void*>(object)))();
+        }) {}
   bool operator()() const { return call_(object_); }
 
  private:
-  void* object_;
-  bool (*call_)(void*);
+  const void* object_;
+  bool (*call_)(const void*);
 };
 
 /// Who waits, and for whom; read only when a wait takes long.

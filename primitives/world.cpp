@@ -18,6 +18,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <new>
 #include <string_view>
 
@@ -31,6 +33,7 @@ namespace {
 
 constexpr std::size_t kControlSegment = 4096;
 constexpr int kSpins = 2000;
+constexpr std::size_t kLargestFile = std::size_t{4} << 20;
 static_assert(sizeof(ControlBlock) <= kControlSegment);
 
 struct Token {
@@ -120,6 +123,32 @@ Settings settle(const Environment& environment, const Options& options) {
   return settings;
 }
 
+/// PE 0 reads a file, everyone gets the text. Throws on all PEs if it cannot be read.
+std::string shared_file(const std::string& path, int pe, int pes, const Allgather& allgather) {
+  struct Announced {
+    std::size_t bytes = 0;
+    int error = 0;
+  };
+  std::string text;
+  Announced mine;
+  if (pe == 0) {
+    std::ifstream in(path, std::ios::binary);
+    text.assign(std::istreambuf_iterator<char>(in), {});
+    mine = {text.size(), in.is_open() ? 0 : ENOENT};
+  }
+  std::vector<Announced> all(static_cast<std::size_t>(pes));
+  allgather(&mine, sizeof mine, all.data());
+  if (all[0].error != 0 || all[0].bytes > kLargestFile) {
+    throw Error(ErrorCode::Tuning,
+                fmt::format("TUTTI_TUNING: {} {}", path,
+                            all[0].error != 0 ? "cannot be read" : "has more than 4 MiB"));
+  }
+  text.resize(all[0].bytes);
+  std::string every(text.size() * static_cast<std::size_t>(pes), '\0');
+  allgather(text.data(), text.size(), every.data());
+  return every.substr(0, text.size());
+}
+
 int usable_together(const std::vector<Hello>& all) {
   cpu_set_t together;
   CPU_ZERO(&together);
@@ -175,8 +204,11 @@ std::shared_ptr<World> World::create(int pe, int pes, const Allgather& allgather
       peer.pidfd = static_cast<int>(syscall(SYS_pidfd_open, theirs.pid, 0));
     }
   }
+  if (!world->settings_.tuning.empty()) {
+    world->settings_.tuning_text = shared_file(world->settings_.tuning, pe, pes, allgather);
+  }
   world->connect(allgather);
-  if (usable_together(all) >= pes && world->transport_ == nullptr) {
+  if (usable_together(all) >= pes && world->transport_ == nullptr && nap_here().count() == 0) {
     world->waiting_.set_spins(kSpins);
   }
   return world;

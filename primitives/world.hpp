@@ -24,7 +24,8 @@ struct Settings {
   std::chrono::milliseconds timeout{0};
   bool trace = false;
   std::string algorithm;  ///< TUTTI_ALGORITHM
-  std::string tuning;     ///< TUTTI_TUNING: a path, read by PE 0
+  std::string tuning;       ///< TUTTI_TUNING: a path, read by PE 0
+  std::string tuning_text;  ///< what it holds
 };
 
 /// Another PE, as this PE sees it.
@@ -104,6 +105,10 @@ class World {
   void map_peer_segment(int world_pe, std::uint32_t index, int fd, std::size_t bytes,
                         const SegmentRef* in_process);
 
+  /// Measured line transfer between this job's PEs at start-up, in ns; 0 = not known.
+  int line_ns() const noexcept { return line_ns_; }
+  void set_line_ns(int line_ns) noexcept { line_ns_ = line_ns; }
+
   Word& node_sleepers() noexcept { return *node_sleepers_; }
 
  private:
@@ -128,6 +133,7 @@ class World {
   std::unique_ptr<Transport> transport_;
   std::atomic<std::uint64_t> ids_{0};
   char* fork_page_ = nullptr;
+  int line_ns_ = 0;
 };
 
 }  // namespace tutti::detail

@@ -44,6 +44,14 @@ inline constexpr bool kHasF16c = true;
 inline constexpr bool kHasF16c = false;
 #endif
 
+/// Lanes travel as unsigned integers: those need no element alignment, not even one lane alone.
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load_lanes(D d, const T* from) {
+  const hn::RebindToUnsigned<D> du;
+  const auto* lanes = reinterpret_cast<const hn::TFromD<decltype(du)>*>(from);
+  return hn::BitCast(d, hn::LoadU(du, lanes));
+}
+
 template <class D>
 HWY_INLINE hn::Vec<D> from_bits(D d, hn::TFromD<hn::RebindToUnsigned<D>> bits) {
   return hn::BitCast(d, hn::Set(hn::RebindToUnsigned<D>(), bits));
@@ -59,14 +67,14 @@ HWY_INLINE hn::Vec<D> canonical_nan(D d, hn::Vec<D> v) {
 }
 
 template <class D>
-HWY_INLINE hn::Vec<D> widen_f16(D d, const std::uint16_t* from) {
+HWY_INLINE hn::Vec<D> widen_f16(D d, const f16* from) {
   if constexpr (kHasF16c) {
     const hn::Rebind<hwy::float16_t, D> d16;
-    return hn::PromoteTo(d, hn::BitCast(d16, hn::LoadU(StoredTag<D, f16>(), from)));
+    return hn::PromoteTo(d, hn::BitCast(d16, load_lanes(StoredTag<D, f16>(), from)));
   } else {
     const hn::RebindToUnsigned<D> du;
     const hn::RebindToSigned<D> di;
-    const auto bits = hn::PromoteTo(du, hn::LoadU(StoredTag<D, f16>(), from));
+    const auto bits = hn::PromoteTo(du, load_lanes(StoredTag<D, f16>(), from));
     const auto magnitude = hn::And(bits, hn::Set(du, 0x7FFFu));
     const auto sign = hn::ShiftLeft<16>(hn::Xor(bits, magnitude));
     const auto exponent = hn::And(bits, hn::Set(du, 0x7C00u));
@@ -85,14 +93,14 @@ template <class T, class D>
 HWY_INLINE hn::Vec<D> load(D d, const T* from) {
   if constexpr (std::is_same_v<T, bf16>) {
     const hn::RebindToUnsigned<D> du;
-    const auto bits = hn::LoadU(StoredTag<D, T>(), reinterpret_cast<const std::uint16_t*>(from));
+    const auto bits = load_lanes(StoredTag<D, T>(), from);
     return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(du, bits)));
   } else if constexpr (std::is_same_v<T, f16>) {
-    return widen_f16(d, reinterpret_cast<const std::uint16_t*>(from));
+    return widen_f16(d, from);
   } else if constexpr (sizeof(T) < sizeof(hn::TFromD<D>)) {
-    return hn::PromoteTo(d, hn::LoadU(StoredTag<D, T>(), from));
+    return hn::PromoteTo(d, load_lanes(StoredTag<D, T>(), from));
   } else {
-    return hn::LoadU(d, from);
+    return load_lanes(d, from);
   }
 }
 
@@ -203,12 +211,13 @@ HWY_INLINE hn::Vec<D> finish(D d, hn::Vec<D> v, std::size_t divisor) {
 }
 
 template <bool kStream, class D, class T>
-HWY_INLINE void store_lanes(D d, hn::Vec<D> v, T* to) {
-  auto* lanes = reinterpret_cast<hn::TFromD<D>*>(to);
+HWY_INLINE void store_lanes(D /*d*/, hn::Vec<D> v, T* to) {
+  const hn::RebindToUnsigned<D> du;
+  auto* lanes = reinterpret_cast<hn::TFromD<decltype(du)>*>(to);
   if constexpr (kStream) {
-    hn::Stream(v, d, lanes);
+    hn::Stream(hn::BitCast(du, v), du, lanes);
   } else {
-    hn::StoreU(v, d, lanes);
+    hn::StoreU(hn::BitCast(du, v), du, lanes);
   }
 }
 
@@ -235,7 +244,7 @@ HWY_INLINE void load_two(D d, const T* from, hn::Vec<D>& v0, hn::Vec<D>& v1) {
   if constexpr (is_even_odd<T>) {
     const hn::RebindToUnsigned<D> du;
     const hn::Repartition<std::uint16_t, D> d16;
-    const auto bits = hn::BitCast(du, hn::LoadU(d16, reinterpret_cast<const std::uint16_t*>(from)));
+    const auto bits = hn::BitCast(du, load_lanes(d16, from));
     v0 = hn::BitCast(d, hn::ShiftLeft<16>(bits));
     v1 = hn::BitCast(d, hn::And(bits, hn::Set(du, 0xFFFF0000u)));
   } else {

@@ -12,6 +12,7 @@ namespace tutti::detail {
 /// outs[*][i] = round(fold of sources[0][i], sources[1][i], ... from left to right).
 ///
 /// 16-bit floats accumulate in f32 and are rounded once. `Avg` divides the sum by `divisor`.
+/// Every NaN result is the canonical quiet one.
 /// The bits depend on the values alone: not on alignment, count, position or instruction set.
 /// Any pointer may be unaligned. An output may be the same pointer as a source, no other overlap.
 struct FoldArgs {
@@ -19,9 +20,9 @@ struct FoldArgs {
   std::size_t n_outs;
   const void* const* sources;
   std::size_t n_sources;
-  std::size_t count;       ///< elements
-  std::size_t divisor = 1; ///< for `Avg` only: the team size
-  bool stream = false;     ///< write outputs past the cache; ends with its own store fence
+  std::size_t count;        ///< elements
+  std::size_t divisor = 1;  ///< for `Avg` only: the team size
+  bool stream = false;      ///< write outputs past the cache; ends with its own store fence
 };
 
 using FoldFn = void (*)(const FoldArgs&) noexcept;

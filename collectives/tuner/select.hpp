@@ -73,21 +73,22 @@ constexpr DecisionKey key_of(const Problem& problem) noexcept {
   return {facts, problem.count};
 }
 
-/// The last decisions of a team, so that a repeated call costs one comparison. A plain table with
-/// one place for each key; a decision with a `call` does not belong here. Not thread-safe.
+/// What was derived from the last problems (a decision, a plan), so that a repeated call costs one
+/// comparison. A plain table with one place for each key: no allocation, no search. What a call
+/// insisted on does not belong here. Not thread-safe.
+template <class Value>
 class DecisionCache {
  public:
   /// nullptr if the problem has to be selected.
-  const Decision* find(const DecisionKey& key) const noexcept {
+  const Value* find(const DecisionKey& key) const noexcept {
     const Entry& entry = entries_[place_of(key)];
-    return entry.key == key && entry.decision.algorithm != nullptr ? &entry.decision : nullptr;
+    return entry.used && entry.key == key ? &entry.value : nullptr;
   }
   /// Valid until the next `insert` or `clear`.
-  const Decision& insert(const DecisionKey& key, Decision decision) {
+  const Value& insert(const DecisionKey& key, Value value) {
     Entry& entry = entries_[place_of(key)];
-    entry.key = key;
-    entry.decision = std::move(decision);
-    return entry.decision;
+    entry = {key, true, std::move(value)};
+    return entry.value;
   }
   /// When rules change.
   void clear() { entries_ = {}; }
@@ -95,17 +96,19 @@ class DecisionCache {
  private:
   struct Entry {
     DecisionKey key;
-    Decision decision;
+    bool used = false;
+    Value value;
   };
-  static constexpr std::size_t kEntries = 16;
+  static constexpr int kPlaceBits = 4;
 
   static std::size_t place_of(const DecisionKey& key) noexcept {
-    const std::uint64_t mixed =
-        (key.facts ^ (key.count * 0x9E3779B97F4A7C15u)) * 0xD1B54A32D192ED03u;
-    return static_cast<std::size_t>(mixed >> 60);
+    constexpr std::uint64_t kMixCount = 0x9E3779B97F4A7C15u;
+    constexpr std::uint64_t kMixFacts = 0xD1B54A32D192ED03u;
+    const std::uint64_t mixed = (key.facts ^ (key.count * kMixCount)) * kMixFacts;
+    return static_cast<std::size_t>(mixed >> (64 - kPlaceBits));
   }
 
-  std::array<Entry, kEntries> entries_;
+  std::array<Entry, std::size_t{1} << kPlaceBits> entries_;
 };
 
 }  // namespace tutti::detail

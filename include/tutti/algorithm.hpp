@@ -31,8 +31,8 @@ struct Parameter {
 struct Params {
   std::array<std::int64_t, kMaxParameters> values{};
 
-  std::int64_t operator[](std::size_t i) const noexcept { return values[i]; }
-  std::int64_t& operator[](std::size_t i) noexcept { return values[i]; }
+  constexpr std::int64_t operator[](std::size_t i) const noexcept { return values[i]; }
+  constexpr std::int64_t& operator[](std::size_t i) noexcept { return values[i]; }
   friend bool operator==(const Params&, const Params&) = default;
 };
 

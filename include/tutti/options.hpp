@@ -18,7 +18,7 @@ struct Options {
   /// Longest wait for a peer. `TUTTI_TIMEOUT`; default: warn once a minute, never give up.
   std::chrono::milliseconds timeout{0};
   /// Algorithms of the program's own: chosen, checked and explained like the built-in ones.
-  std::vector<const Algorithm*> extra_algorithms;
+  std::vector<const Algorithm*> extra_algorithms = {};
   /// Test aid: no PE reaches another by load and store; messages are delayed and reordered in a
   /// seeded random order, as far as the memory model allows. Threads only.
   bool loopback = false;

@@ -42,6 +42,11 @@ class TUTTI_API Team {
   /// visible to all after it.
   void barrier();
 
+  /// Collective, about 0.1 ms: the time that a word takes from one PE's cache to another's, in ns,
+  /// now: the median of ping-pongs between PE 0 and each other, the largest of them. 0 where it
+  /// cannot be measured: one PE, PEs that outnumber the CPUs or are not reached by load and store.
+  double measure_line_ns();
+
   explicit Team(std::shared_ptr<detail::TeamState> state) noexcept;
   detail::TeamState& state() const noexcept { return *state_; }
   const std::shared_ptr<detail::TeamState>& shared_state() const noexcept { return state_; }

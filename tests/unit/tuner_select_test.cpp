@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -12,8 +11,6 @@
 #include <vector>
 
 #include "collectives/tuner/choice.hpp"
-#include "collectives/tuner/cost.hpp"
-#include "collectives/tuner/explain.hpp"
 #include "collectives/tuner/rules.hpp"
 #include "collectives/tuner/select.hpp"
 #include "support/fake_algorithms.hpp"
@@ -70,14 +67,6 @@ std::string refusal(Call&& call, ErrorCode code = ErrorCode::Tuning) {
     return error.what();
   }
   return "not refused";
-}
-
-TEST(TunerSelect, all_built_in_rules_resolve) {
-  std::vector<std::string> unresolved;
-  builtin_rules(fake::catalog(), &unresolved);
-  EXPECT_THAT(unresolved, IsEmpty());
-  builtin_rules(Catalog(), &unresolved);
-  EXPECT_EQ(unresolved.size(), built_in().size());
 }
 
 /// Each level names its own algorithm and parameter, in all 16 combinations of present and absent.
@@ -275,61 +264,6 @@ TEST(TunerSelect, a_problem_that_nothing_can_solve_lists_every_reason) {
               HasSubstr("(one_line: more than 56 bytes; symmetric_push: needs symmetric memory)"));
 }
 
-TEST(TunerSelect, built_in_choices_change_at_their_thresholds_and_nowhere_else) {
-  struct Step {
-    int pes;
-    Memory memory;
-    int line_ns;
-    std::size_t last;  ///< bytes
-    const char* upto;
-    const char* above;
-  };
-  constexpr std::size_t kMi = 1 << 20;
-  const std::vector<Step> steps = {
-      {2, Memory::Private, 40, 56, "one_line", "one_shot"},
-      {4, Memory::Private, 200, kMi, "one_shot", "two_shot"},
-      {5, Memory::Private, 40, 56, "one_line", "one_shot"},
-      {5, Memory::Private, 40, 8192, "one_shot", "two_shot"},
-      {130, Memory::Private, 0, 8192, "one_shot", "two_shot"},
-      {2, Memory::Symmetric, 79, 16383, "one_shot", "symmetric_push"},
-      {2, Memory::Symmetric, 80, kMi - 1, "one_shot", "symmetric_push"},
-  };
-  for (const Step& step : steps) {
-    Problem problem = allreduce_of(step.last, step.pes);
-    problem.dtype = DType::U8;
-    problem.memory = step.memory;
-    problem.line_ns = step.line_ns;
-    const auto at = [&](std::size_t bytes) {
-      problem.count = bytes;
-      return chosen(problem);
-    };
-    EXPECT_EQ(at(step.last - 1), step.upto) << describe(problem);
-    EXPECT_EQ(at(step.last), step.upto) << describe(problem);
-    EXPECT_EQ(at(step.last + 1), step.above) << describe(problem);
-    EXPECT_EQ(at(step.last + 2), step.above) << describe(problem);
-  }
-}
-
-/// Neither one PE nor one element more may fall off a cliff: for every team size and every count
-/// up to four elements a PE, the choice changes at most once, and never back.
-TEST(TunerSelect, choices_do_not_flap_between_neighbours) {
-  for (std::size_t c = 0; c < kCollectives; ++c) {
-    for (int pes = 1; pes <= 130; ++pes) {
-      Problem problem = allreduce_of(0, pes);
-      problem.collective = static_cast<Collective>(c);
-      std::set<std::string_view> seen;
-      std::string_view last;
-      for (problem.count = 0; problem.count <= static_cast<std::size_t>(4 * pes); ++problem.count) {
-        const std::string_view now = chosen(problem);
-        if (now == last) continue;
-        EXPECT_TRUE(seen.insert(now).second) << now << " comes back at " << describe(problem);
-        last = now;
-      }
-      EXPECT_LE(seen.size(), 2u) << describe(problem);
-    }
-  }
-}
-
 TEST(TunerSelect, equal_problems_get_equal_decisions_and_hashes) {
   SelectorInput input = only_built_in();
   const Decision one = select(allreduce_of(100), input);
@@ -366,7 +300,7 @@ TEST(TunerSelect, keys_differ_where_problems_differ) {
 }
 
 TEST(TunerSelect, the_cache_returns_what_was_selected) {
-  DecisionCache cache;
+  DecisionCache<Decision> cache;
   EXPECT_EQ(cache.find(key_of(Problem{})), nullptr);
   for (std::size_t count = 0; count < 200; ++count) {
     const Problem problem = allreduce_of(count * 97, 3);
@@ -378,155 +312,6 @@ TEST(TunerSelect, the_cache_returns_what_was_selected) {
   }
   cache.clear();
   EXPECT_EQ(cache.find(key_of(allreduce_of(199 * 97, 3))), nullptr);
-}
-
-TEST(TunerForced, reads_every_part_of_the_form) {
-  const std::vector<Forced> forced = parse_forced(
-      " allreduce = two_shot : chunk_bytes = 64K ; allgather=ring;", "X", fake::catalog());
-  ASSERT_EQ(forced.size(), 2u);
-  EXPECT_EQ(forced[0].algorithm, &fake::kTwoShot);
-  EXPECT_EQ(forced[0].params[0], 65536);
-  EXPECT_EQ(forced[1].collective, Collective::Allgather);
-  EXPECT_EQ(forced[1].algorithm, &fake::kAllgatherRing);
-  EXPECT_THAT(parse_forced("", "X", fake::catalog()), IsEmpty());
-}
-
-TEST(TunerForced, describes_what_it_reads) {
-  const Forced forced =
-      parse_choice(Collective::Allreduce, "one_shot:store=stream,bias=-3", "X", fake::catalog());
-  const std::string text = tutti::describe(*forced.algorithm, forced.params);
-  EXPECT_EQ(text, "one_shot:slots=2,chunk_bytes=65536,store=stream,bias=-3");
-  EXPECT_EQ(parse_choice(Collective::Allreduce, text, "X", fake::catalog()), forced);
-}
-
-TEST(TunerForced, refuses_everything_else) {
-  const auto why = [](const char* text) {
-    return refusal([&] { parse_forced(text, "TUTTI_ALGORITHM", fake::catalog()); });
-  };
-  EXPECT_THAT(why("ring"), StartsWith("TUTTI_ALGORITHM: 'ring' names no collective; the form is"));
-  EXPECT_THAT(why("ring:chunk_bytes=1K"), HasSubstr("names no collective"));
-  EXPECT_THAT(why("allreduc=ring"), HasSubstr("did you mean 'allreduce'?"));
-  EXPECT_THAT(why("allreduce=rings"), HasSubstr("did you mean 'ring'?"));
-  EXPECT_THAT(why("allreduce="), HasSubstr("unknown algorithm of allreduce ''"));
-  EXPECT_THAT(why("allreduce=ring;allreduce=ring"), HasSubstr("allreduce is given twice"));
-  EXPECT_THAT(why("allreduce=one_shot:slots=1,slots=2"), HasSubstr("slots is given twice"));
-  EXPECT_THAT(why("allreduce=one_shot:slot=1"), HasSubstr("did you mean 'slots'?"));
-  EXPECT_THAT(why("allreduce=one_shot:"), HasSubstr("'' has no '='"));
-  EXPECT_THAT(why("allreduce=one_shot:slots"), HasSubstr("'slots' has no '='"));
-  EXPECT_THAT(why("allreduce=one_shot:slots=65"),
-              HasSubstr("one_shot.slots: 65 is out of range; allowed: 1 to 64"));
-  EXPECT_THAT(why("allreduce=one_shot:slots=1K"), HasSubstr("'1K': not a whole number"));
-  EXPECT_THAT(why("allreduce=one_shot:chunk_bytes=4294967297"), HasSubstr("is out of range"));
-  EXPECT_THAT(why("allreduce=one_shot:store=strem"), HasSubstr("did you mean 'stream'?"));
-}
-
-TEST(TunerCatalog, refuses_descriptors_that_are_wrong) {
-  constexpr std::array kTwice = {Parameter{"slots", 0, 1, 0, "", {}},
-                                 Parameter{"slots", 0, 1, 0, "", {}}};
-  constexpr std::array kOutside = {Parameter{"slots", 1, 2, 3, "", {}}};
-  constexpr std::array kChoices = {Parameter{"store", 0, 2, 0, "", fake::kStores}};
-  const auto why = [](auto change) {
-    Algorithm algorithm = fake::kRing;
-    algorithm.name = "mine";
-    change(algorithm);
-    Catalog catalog(fake::kAll);
-    return refusal([&] { catalog.add(algorithm); }, ErrorCode::InvalidArgument);
-  };
-  EXPECT_EQ(why([](Algorithm&) {}), "not refused");
-  EXPECT_THAT(why([](Algorithm& a) { a.name = "ring"; }), HasSubstr("two algorithms ring"));
-  EXPECT_THAT(why([](Algorithm& a) { a.name = "My-Ring"; }), HasSubstr("snake_case"));
-  EXPECT_THAT(why([](Algorithm& a) { a.traffic = nullptr; }), HasSubstr("is missing"));
-  EXPECT_THAT(why([&](Algorithm& a) { a.parameters = kTwice; }), HasSubstr("named slots"));
-  EXPECT_THAT(why([&](Algorithm& a) { a.parameters = kOutside; }), HasSubstr("1, 3, 2"));
-  EXPECT_THAT(why([&](Algorithm& a) { a.parameters = kChoices; }), HasSubstr("2 choices"));
-}
-
-TEST(TunerCost, grows_with_bytes_and_with_distance) {
-  Problem problem = allreduce_of(1 << 20, 4);
-  MachineFacts machine;
-  machine.copy_gbps = 30;
-  const auto predict = [&](int line_ns, std::size_t count) {
-    problem.line_ns = line_ns;
-    problem.count = count;
-    return predicted_us(fake::kTwoShot, {}, problem, cost_model(machine, problem));
-  };
-  EXPECT_LT(predict(40, 1), predict(200, 1));
-  EXPECT_LT(predict(40, 1), predict(40, 1 << 20));
-  EXPECT_LT(predict(40, 1 << 20), predict(200, 1 << 20));
-}
-
-TEST(TunerExplain, tells_choice_runner_up_exclusions_and_evidence) {
-  std::vector<Rule> file = {rule_for(fake::kTwoShot, "t.json:12 rules[3]")};
-  file[0].evidence = Evidence{0.5, {0.49, 0.52}, 31, 1.12, "one_shot", {{1.21, 1.33}}};
-  SelectorInput input = only_built_in();
-  input.file = file;
-  Problem problem = allreduce_of(1024);
-  problem.contract = Contract::Ordered;
-  problem.line_ns = 45;
-  const Explanation record = explain(problem, input, {});
-  EXPECT_EQ(record.algorithm, &fake::kTwoShot);
-  EXPECT_EQ(record.where, Where::File);
-  EXPECT_GT(record.predicted_us, 0);
-  ASSERT_TRUE(record.runner_up);
-  EXPECT_EQ(record.runner_up->algorithm, &fake::kOneShot);
-  ASSERT_EQ(record.excluded.size(), 3u);
-  EXPECT_EQ(record.excluded[2].name, "ring");
-  const std::string text = to_string(record);
-  for (const char* part : {"allreduce of 4096 bytes", "(near)", "two_shot:chunk_bytes=32768",
-                           "file: t.json:12 rules[3]", "0.5 us (0.49 to 0.52, 31 rounds)",
-                           "one_shot, predicted", "one_line: more than 56 bytes",
-                           "symmetric_push: needs symmetric memory", "ring: it does not keep"}) {
-    EXPECT_THAT(text, HasSubstr(part));
-  }
-}
-
-TEST(TunerMachine, differs_only_in_what_decides_speed) {
-  const MachineFacts here = {"EPYC", 2,       1024,    32768,  "avx2",      34.7,
-                             41,     "0.1.0", "4.1.4", "core", "2026-01-31"};
-  MachineFacts same = here;
-  same.copy_gbps = 1;
-  same.line_ns = 300;
-  same.tutti = "0.1.7";
-  same.mpi = "5.0";
-  same.binding = "none";
-  same.date = "2020-01-01";
-  EXPECT_THAT(differences(same, here), IsEmpty());
-  EXPECT_THAT(differences(MachineFacts{}, here), IsEmpty());
-  const MachineFacts other = {"Xeon", 64,      2048,    16384,  "avx2 avx512f", 34.7,
-                              41,     "0.1.0", "4.1.4", "core", "2026-01-31"};
-  EXPECT_THAT(
-      differences(other, here),
-      ElementsAre("cpu: 'Xeon' in the file, 'EPYC' here", "cores: 64 in the file, 2 here",
-                  "l2_kib: 2048 in the file, 1024 here", "l3_kib: 16384 in the file, 32768 here",
-                  "instruction_sets: 'avx2 avx512f' in the file, 'avx2' here"));
-}
-
-TEST(TunerMachine, a_file_for_other_numbers_of_pes_differs) {
-  Tuning file;
-  file.rules = {rule_for(fake::kRing), rule_for(fake::kOneShot)};
-  file.rules[0].pes = {2, 2};
-  file.rules[1].pes = {4, 8};
-  EXPECT_THAT(differences(file, {}, 2), IsEmpty());
-  EXPECT_THAT(differences(file, {}, 8), IsEmpty());
-  EXPECT_THAT(differences(file, {}, 0), IsEmpty());
-  EXPECT_THAT(differences(file, {}, 3), ElementsAre("pes: no rule of the file is about 3 PEs"));
-}
-
-TEST(TunerMachine, this_machine_knows_itself) {
-  const MachineFacts here = this_machine();
-  EXPECT_FALSE(here.cpu.empty());
-  EXPECT_GE(here.cores, 1u);
-  EXPECT_FALSE(here.tutti.empty());
-  EXPECT_EQ(here.date.size(), std::string_view("2026-01-31T12:00:00Z").size());
-  EXPECT_THAT(differences(here, this_machine()), IsEmpty());
-}
-
-TEST(TunerMachine, regimes_have_the_documented_borders) {
-  EXPECT_EQ(regime_of(0), "unknown");
-  EXPECT_EQ(regime_of(79), "near");
-  EXPECT_EQ(regime_of(80), "mid");
-  EXPECT_EQ(regime_of(150), "mid");
-  EXPECT_EQ(regime_of(151), "far");
 }
 
 }  // namespace

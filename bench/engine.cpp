@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/engine.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <thread>
+#include <utility>
+
+namespace tutti::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kLargestDrift = 0.15;
+constexpr std::uint64_t kVerifyCalls = 3;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// What a PE sees of a contender while it is measured.
+class Runner {
+ public:
+  Runner(Team& team, const Workload& work, const Contender& contender)
+      : team_(team), work_(work), contender_(contender) {}
+
+  std::size_t wrong() const { return wrong_; }
+
+  /// Every element of a few calls, one PE late.
+  void verify(std::uint64_t& call) {
+    if (!contender_.collective) return;
+    for (std::uint64_t i = 0; i < kVerifyCalls; ++i) {
+      ++call;
+      const Workload::Buffers at = work_.buffers(call);
+      work_.produce(at, call);
+      if (static_cast<std::uint64_t>(team_.pe()) == call % 3) {
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+      }
+      contender_.run(work_, at);
+      wrong_ += work_.wrong(at, call);
+      team_.barrier();  // the next call may be another library's
+    }
+  }
+
+  /// Seconds a cycle on this PE.
+  double block(int repeats, std::uint64_t& call) {
+    double sink = 0;
+    team_.barrier();
+    const auto start = Clock::now();
+    for (int i = 0; i < repeats; ++i) {
+      ++call;
+      const Workload::Buffers at = work_.buffers(call);
+      work_.produce(at, call);
+      contender_.run(work_, at);
+      sink += work_.consume(at);
+      // An element or two that nobody can foresee; cheap enough to be timed for all alike.
+      if (contender_.collective && work_.out_elements() > 0) {
+        wrong_ += work_.wrong(at, call, (call * 7919) % work_.out_elements(), work_.out_elements());
+      }
+      work_.between(call);
+    }
+    const double took = seconds_since(start);
+    sink_ = sink;
+    return took / repeats;
+  }
+
+ private:
+  Team& team_;
+  const Workload& work_;
+  const Contender& contender_;
+  std::size_t wrong_ = 0;
+  volatile double sink_ = 0;
+};
+
+int repeats_for(Team& team, std::vector<Runner>& runners, double block_ms, std::uint64_t& call) {
+  double slowest = 0;
+  for (Runner& runner : runners) {
+    runner.block(1, call);
+    slowest = std::max(slowest, runner.block(2, call));
+  }
+  slowest = largest(team, slowest);
+  return std::clamp(static_cast<int>(block_ms / 1e3 / slowest), 1, 20000);
+}
+
+bool steady(double before, double after) {
+  if (before <= 0 || after <= 0) return true;  // not measurable here: one PE, or oversubscribed
+  return std::abs(before - after) <= kLargestDrift * std::max(before, after);
+}
+
+}  // namespace
+
+double largest(Team& team, double value) {
+  allreduce(team, std::span(&value, 1), Op::Max, {.algorithm = "one_line"});
+  return value;
+}
+
+double first(Team& team, double value) {
+  broadcast(team, std::span(&value, 1), 0);
+  return value;
+}
+
+Contender touch_only() {
+  return {"touch", [](const Workload&, const Workload::Buffers&) {}, false};
+}
+
+Contender tutti_call(Team&, std::string algorithm, Contract contract) {
+  const std::string name = algorithm.empty() ? "auto" : algorithm;
+  return {name, [algorithm = std::move(algorithm), contract](const Workload& work,
+                                                             const Workload::Buffers& at) {
+            work.run(at, {.algorithm = algorithm, .contract = contract});
+          }};
+}
+
+Measurement measure(Team& team, const Workload& work, const std::vector<Contender>& contenders,
+                    const Effort& effort) {
+  const std::size_t n = contenders.size();
+  Measurement result;
+  result.seconds.resize(n);
+  result.wrong.resize(n);
+  result.failure.resize(n);
+  std::vector<Runner> runners;
+  for (const Contender& contender : contenders) runners.emplace_back(team, work, contender);
+
+  std::uint64_t call = 0;
+  for (Runner& runner : runners) runner.verify(call);
+  const int repeats = repeats_for(team, runners, effort.block_ms, call);
+
+  const auto start = Clock::now();
+  std::mt19937 shuffle(static_cast<unsigned>(work.cell().bytes) + 1);  // alike on all PEs
+  std::vector<std::size_t> order(n);
+  std::iota(order.begin(), order.end(), 0);
+  const int most = 2 * effort.rounds;  // dropped rounds are repeated, but not for ever
+  for (int round = 0; round < most; ++round) {
+    const double before = team.measure_line_ns();
+    std::ranges::shuffle(order, shuffle);
+    std::vector<double> seconds(n);
+    for (const std::size_t i : order) seconds[i] = largest(team, runners[i].block(repeats, call));
+    const double after = team.measure_line_ns();
+    const int kept = static_cast<int>(result.line_ns.size());
+    if (!steady(before, after)) {
+      ++result.dropped;
+      // Where hardly anything is steady, an unsteady figure with its spread is better than none.
+      if (most - round - 1 >= effort.rounds - kept) continue;
+    }
+    for (std::size_t i = 0; i < n; ++i) result.seconds[i].push_back(seconds[i]);
+    result.line_ns.push_back(0.5 * (before + after));
+    const bool enough = kept + 1 >= effort.rounds;
+    const bool late = effort.seconds > 0 && seconds_since(start) > effort.seconds;
+    if (enough || first(team, late ? 1 : 0) != 0) break;
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    result.wrong[i] =
+        static_cast<std::size_t>(largest(team, static_cast<double>(runners[i].wrong())));
+  }
+  return result;
+}
+
+}  // namespace tutti::bench

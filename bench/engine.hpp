@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bench/statistics.hpp"
+#include "bench/workload.hpp"
+
+namespace tutti::bench {
+
+/// One of the ways to do a cell's collective.
+struct Contender {
+  std::string name;
+  std::function<void(const Workload&, const Workload::Buffers&)> run;
+  bool collective = true;  ///< false: touches the data only
+};
+
+/// How much is measured. Equal on all PEs.
+struct Effort {
+  int rounds = 15;           ///< blocks of each contender
+  double block_ms = 2;       ///< length of a block, as measured on the slowest contender
+  double seconds = 0;        ///< stop early after so long; 0 = never
+};
+
+/// What was measured: times are of one cycle (produce, collective, consume), the slowest PE's, in
+/// seconds, one entry a block; `seconds[i]` belongs to contender i.
+struct Measurement {
+  std::vector<std::vector<double>> seconds;
+  std::vector<double> line_ns;  ///< calibration of each kept round
+  std::vector<std::size_t> wrong;
+  std::vector<std::string> failure;  ///< why a contender was disqualified, or empty
+  int dropped = 0;                   ///< rounds whose calibration brackets differed by > 15 %
+};
+
+/// Measures contenders interleaved: each round runs a block of each, in an order shuffled alike on
+/// all PEs, between two calibrations. Before that every contender is verified on every element with
+/// one PE late; in every timed call some elements are checked. Collective.
+Measurement measure(Team& team, const Workload& work, const std::vector<Contender>& contenders,
+                    const Effort& effort);
+
+/// The largest of a number over all PEs. Collective.
+double largest(Team& team, double value);
+/// PE 0's number. Collective.
+double first(Team& team, double value);
+
+Contender touch_only();
+/// Tutti's own call, with an algorithm ("" = the tuner's choice).
+Contender tutti_call(Team& team, std::string algorithm, Contract contract);
+
+/// The regime of a line transfer: "near" below 80 ns, "mid", "far" above 150 ns.
+/// What a cell cannot beat: see docs/performance.md, "The bound".
+struct MachineSpeed {
+  double copy_gbps = 0;   ///< one core copying its own memory, cache-sized buffers
+  double cross_gbps = 0;  ///< one core reading lines that another core has just written
+};
+/// Measures both, about 20 ms. Collective.
+MachineSpeed measure_speed(Team& team);
+/// Seconds that the cell's bytes need at least: the larger of local bytes over copy bandwidth and
+/// crossing bytes over dirty-line bandwidth, and one line transfer.
+double bound_seconds(const Cell& cell, const Team& team, const MachineSpeed& speed,
+                     double line_ns);
+
+}  // namespace tutti::bench

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include <benchmark/benchmark.h>
+
+namespace tutti::bench {
+
+/// Google Benchmark's reporters with two changes: the times are those that our engine measured
+/// (its own clock saw one call of a cached result), and names carry no suffixes.
+
+/// A table for people: one row a cell.
+std::unique_ptr<benchmark::BenchmarkReporter> table_reporter(std::string header);
+/// The JSON that Google Benchmark writes.
+std::unique_ptr<benchmark::BenchmarkReporter> json_reporter();
+
+}  // namespace tutti::bench

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <vector>
+
+#include "bench/engine.hpp"
+
+namespace tutti::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::size_t kBytes = std::size_t{256} << 10;
+constexpr int kRounds = 41;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double median(std::vector<double> samples) { return estimate(std::move(samples)).median; }
+
+double copy_gbps() {
+  std::vector<std::byte> from(kBytes, std::byte{1});
+  std::vector<std::byte> to(kBytes);
+  std::vector<double> seconds;
+  for (int round = 0; round < kRounds; ++round) {
+    from[static_cast<std::size_t>(round)] = std::byte{2};
+    const auto start = Clock::now();
+    std::memcpy(to.data(), from.data(), kBytes);
+    seconds.push_back(seconds_since(start));
+    volatile std::byte sink = to[kBytes - 1];
+    static_cast<void>(sink);
+  }
+  return static_cast<double>(kBytes) / median(seconds) / 1e9;
+}
+
+}  // namespace
+
+MachineSpeed measure_speed(Team& team) {
+  MachineSpeed speed;
+  speed.copy_gbps = copy_gbps();
+  auto shared = make_tensor<std::uint64_t>(team, {kBytes / 8});
+  std::vector<double> seconds;
+  for (int round = 0; round < kRounds && team.size() > 1; ++round) {
+    std::ranges::fill(shared.local(), static_cast<std::uint64_t>(round));  // dirty in my cache
+    team.barrier();
+    const std::uint64_t* theirs = shared.unsafe_peer((team.pe() + 1) % team.size());
+    if (theirs != nullptr) {
+      std::uint64_t sum = 0;
+      const auto start = Clock::now();
+      for (std::size_t i = 0; i < kBytes / 8; ++i) sum += theirs[i];
+      seconds.push_back(seconds_since(start));
+      volatile std::uint64_t sink = sum;
+      static_cast<void>(sink);
+    }
+    team.barrier();
+  }
+  if (!seconds.empty()) speed.cross_gbps = static_cast<double>(kBytes) / median(seconds) / 1e9;
+  speed.copy_gbps = first(team, speed.copy_gbps);
+  speed.cross_gbps = first(team, speed.cross_gbps);
+  return speed;
+}
+
+double bound_seconds(const Cell& cell, const Team& team, const MachineSpeed& speed,
+                     double line_ns) {
+  // Each PE writes its input and reads its output (local); whatever the algorithm, the bytes of
+  // the result that come from others have to cross (nccl-tests' busbw factors).
+  const auto pes = static_cast<double>(team.size());
+  const auto bytes = static_cast<double>(cell.bytes);
+  double local = 2 * bytes;
+  double crossing = bytes * (pes - 1) / pes;
+  if (cell.collective == Collective::Allreduce) crossing *= 2;
+  if (cell.collective == Collective::Broadcast) crossing = bytes;
+  if (cell.collective == Collective::Allgather || cell.collective == Collective::ReduceScatter) {
+    local = bytes + bytes / pes;
+  }
+  const double by_copy = speed.copy_gbps > 0 ? local / speed.copy_gbps / 1e9 : 0;
+  const double by_cross = speed.cross_gbps > 0 ? crossing / speed.cross_gbps / 1e9 : 0;
+  return std::max({by_copy, by_cross, pes > 1 ? line_ns * 1e-9 : 0});
+}
+
+}  // namespace tutti::bench

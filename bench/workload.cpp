@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/workload.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <type_traits>
+
+namespace tutti::bench {
+namespace {
+
+constexpr std::size_t kRotateBytes = std::size_t{3} << 20;
+constexpr std::size_t kOwnBytes = std::size_t{16} << 20;
+constexpr std::size_t kAlign = 4096;
+
+std::size_t aligned(std::size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+
+/// Small integers: exact in every type and every order.
+int value_of(int pe, std::size_t index, std::uint64_t call) {
+  return static_cast<int>((index + call * 5 + static_cast<std::uint64_t>(pe) * 3) % 8);
+}
+
+template <class T>
+T element_of(int value) {
+  if constexpr (std::is_same_v<T, f16>) {
+    return to_f16(static_cast<float>(value));
+  } else if constexpr (std::is_same_v<T, bf16>) {
+    return to_bf16(static_cast<float>(value));
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
+template <class T>
+void fill(std::byte* to, std::size_t count, int pe, std::uint64_t call) {
+  // Values repeat every eight elements: a copied pattern fills at the speed of stores.
+  std::array<T, 64> pattern;
+  for (std::size_t i = 0; i < pattern.size(); ++i) pattern[i] = element_of<T>(value_of(pe, i, call));
+  std::size_t i = 0;
+  for (; i + pattern.size() <= count; i += pattern.size()) {
+    std::memcpy(to + i * sizeof(T), pattern.data(), sizeof pattern);
+  }
+  std::memcpy(to + i * sizeof(T), pattern.data(), (count - i) * sizeof(T));
+}
+
+template <class T>
+std::size_t count_wrong(const std::byte* out, std::size_t count, std::size_t first,
+                        std::size_t stride, auto&& expected) {
+  std::size_t wrong = 0;
+  for (std::size_t i = first; i < count; i += stride) {
+    const T right = element_of<T>(expected(i));
+    wrong += std::memcmp(out + i * sizeof(T), &right, sizeof(T)) != 0 ? 1 : 0;
+  }
+  return wrong;
+}
+
+/// Calls f with a null pointer of the element type.
+template <class F>
+auto with_type(DType dtype, F&& f) {
+  switch (dtype) {
+    case DType::F32:
+      return f(static_cast<float*>(nullptr));
+    case DType::F64:
+      return f(static_cast<double*>(nullptr));
+    case DType::F16:
+      return f(static_cast<f16*>(nullptr));
+    case DType::BF16:
+      return f(static_cast<bf16*>(nullptr));
+    case DType::I8:
+      return f(static_cast<std::int8_t*>(nullptr));
+    case DType::U8:
+      return f(static_cast<std::uint8_t*>(nullptr));
+    case DType::I16:
+      return f(static_cast<std::int16_t*>(nullptr));
+    case DType::U16:
+      return f(static_cast<std::uint16_t*>(nullptr));
+    case DType::I32:
+      return f(static_cast<std::int32_t*>(nullptr));
+    case DType::U32:
+      return f(static_cast<std::uint32_t*>(nullptr));
+    case DType::I64:
+      return f(static_cast<std::int64_t*>(nullptr));
+    case DType::U64:
+      break;
+  }
+  return f(static_cast<std::uint64_t*>(nullptr));
+}
+
+int fold(Op op, int a, int b) {
+  switch (op) {
+    case Op::Prod:
+      return a * b;
+    case Op::Min:
+      return std::min(a, b);
+    case Op::Max:
+      return std::max(a, b);
+    case Op::And:
+      return a & b;
+    case Op::Or:
+      return a | b;
+    case Op::Xor:
+      return a ^ b;
+    case Op::Sum:
+    case Op::Avg:
+      break;
+  }
+  return a + b;
+}
+
+}  // namespace
+
+std::string_view name_of(Placement placement) {
+  constexpr std::array<std::string_view, 3> kNames = {"private", "inplace", "symmetric"};
+  return kNames[static_cast<std::size_t>(placement)];
+}
+
+namespace {
+constexpr std::array<std::string_view, 4> kCycles = {"same", "rotate", "decode", "skew"};
+}
+
+std::string_view name_of(Cycle cycle) { return kCycles[static_cast<std::size_t>(cycle)]; }
+
+Cycle cycle_from(std::string_view name) {
+  const auto at = std::ranges::find(kCycles, name);
+  if (at == kCycles.end()) {
+    throw Error(ErrorCode::InvalidArgument,
+                "cycle \"" + std::string(name) + "\"; allowed are same, rotate, decode, skew");
+  }
+  return static_cast<Cycle>(at - kCycles.begin());
+}
+
+Problem problem_of(const Cell& cell, const Team& team, int line_ns) {
+  Problem problem;
+  problem.collective = cell.collective;
+  problem.dtype = cell.dtype;
+  problem.op = cell.op;
+  problem.memory =
+      cell.placement == Placement::Symmetric ? Memory::Symmetric : Memory::Private;
+  problem.contract = cell.contract;
+  problem.pes = team.size();
+  problem.line_ns = line_ns;
+  const bool blocks = cell.collective == Collective::Allgather ||
+                      cell.collective == Collective::ReduceScatter;
+  problem.count = cell.bytes / size_of(cell.dtype) /
+                  (blocks ? static_cast<std::size_t>(team.size()) : 1);
+  return problem;
+}
+
+Workload::Workload(Team& team, const Cell& cell) : team_(team), cell_(cell) {
+  count_ = problem_of(cell, team, 0).count;
+  const auto pes = static_cast<std::size_t>(team.size());
+  in_elements_ = cell.collective == Collective::ReduceScatter ? count_ * pes : count_;
+  out_elements_ = cell.collective == Collective::Allgather ? count_ * pes : count_;
+  in_stride_ = aligned(in_elements_ * size_of(cell.dtype) + 64);
+  out_stride_ = aligned(out_elements_ * size_of(cell.dtype) + 64);
+  if (cell.cycle == Cycle::Rotate) {
+    rotations_ = std::max<std::size_t>(2, kRotateBytes / (in_stride_ + out_stride_) + 1);
+  }
+  if (cell.cycle == Cycle::Decode) own_.resize(kOwnBytes);
+  if (cell.placement == Placement::Symmetric) {
+    for (std::size_t i = 0; i < rotations_; ++i) {
+      symmetric_.push_back(make_tensor<std::uint8_t>(team, {in_stride_}));
+      symmetric_.push_back(make_tensor<std::uint8_t>(team, {out_stride_}));
+    }
+  } else {
+    private_.resize((in_stride_ + out_stride_) * rotations_ + kAlign);
+  }
+}
+
+Workload::Buffers Workload::buffers(std::uint64_t call) const {
+  const std::size_t i = call % rotations_;
+  Buffers at{};
+  at.index = i;
+  if (!symmetric_.empty()) {
+    auto* self = const_cast<Workload*>(this);
+    at.in = reinterpret_cast<std::byte*>(self->symmetric_[2 * i].local().data());
+    at.out = reinterpret_cast<std::byte*>(self->symmetric_[2 * i + 1].local().data());
+    return at;
+  }
+  const auto base = reinterpret_cast<std::uintptr_t>(private_.data());
+  auto* begin = const_cast<std::byte*>(private_.data()) + (kAlign - base % kAlign) % kAlign;
+  at.in = begin + i * (in_stride_ + out_stride_);
+  at.out = at.in + in_stride_;
+  const std::size_t block = static_cast<std::size_t>(team_.pe()) * count_ * size_of(cell_.dtype);
+  if (cell_.placement == Placement::InPlace || cell_.collective == Collective::Broadcast) {
+    if (cell_.collective == Collective::Allgather) {
+      at.in = at.out + block;
+    } else if (cell_.collective == Collective::ReduceScatter) {
+      at.out = at.in + block;
+    } else {
+      at.in = at.out;
+    }
+  }
+  return at;
+}
+
+void Workload::produce(const Buffers& at, std::uint64_t call) const {
+  with_type(cell_.dtype, [&](auto* type) {
+    fill<std::remove_pointer_t<decltype(type)>>(at.in, in_elements_, team_.pe(), call);
+  });
+}
+
+double Workload::consume(const Buffers& at) const {
+  // Sums 64-bit words, as many at a time as the core can: reading, not arithmetic, is the point.
+  const std::size_t bytes = out_elements_ * size_of(cell_.dtype);
+  std::array<std::uint64_t, 32> sums{};
+  std::array<std::uint64_t, 32> block;
+  std::size_t i = 0;
+  for (; i + sizeof block <= bytes; i += sizeof block) {
+    std::memcpy(block.data(), at.out + i, sizeof block);
+    for (std::size_t lane = 0; lane < sums.size(); ++lane) sums[lane] += block[lane];
+  }
+  for (; i < bytes; ++i) sums[0] += static_cast<std::uint64_t>(at.out[i]);
+  return static_cast<double>(std::accumulate(sums.begin(), sums.end(), std::uint64_t{0}));
+}
+
+double Workload::expected(std::size_t index, std::uint64_t call) const {
+  const int pes = team_.size();
+  std::size_t at = index;
+  switch (cell_.collective) {
+    case Collective::Broadcast:
+      return value_of(0, index, call);
+    case Collective::Allgather:
+      return value_of(static_cast<int>(index / count_), index % count_, call);
+    case Collective::ReduceScatter:
+      at += static_cast<std::size_t>(team_.pe()) * count_;
+      break;
+    case Collective::Allreduce:
+      break;
+  }
+  int result = value_of(0, at, call);
+  for (int pe = 1; pe < pes; ++pe) result = fold(cell_.op, result, value_of(pe, at, call));
+  return cell_.op == Op::Avg ? result / pes : result;
+}
+
+std::size_t Workload::wrong(const Buffers& at, std::uint64_t call, std::size_t first,
+                            std::size_t stride) const {
+  return with_type(cell_.dtype, [&](auto* type) {
+    return count_wrong<std::remove_pointer_t<decltype(type)>>(
+        at.out, out_elements_, first, stride,
+        [&](std::size_t i) { return static_cast<int>(expected(i, call)); });
+  });
+}
+
+void Workload::between(std::uint64_t call) const {
+  if (cell_.cycle == Cycle::Decode) {
+    std::ranges::fill(own_, static_cast<std::byte>(call));
+  } else if (cell_.cycle == Cycle::Skew &&
+             static_cast<std::uint64_t>(team_.pe()) == call % static_cast<std::uint64_t>(team_.size())) {
+    volatile std::uint64_t spin = 0;
+    for (int i = 0; i < 20000; ++i) spin = spin + 1;
+  }
+}
+
+void Workload::run(const Buffers& at, const Call& call) const {
+  detail::Buffers buffers{at.in, at.out, in_elements_, out_elements_, cell_.dtype};
+  if (!symmetric_.empty()) {
+    buffers.in_block = &symmetric_[2 * at.index].block();
+    buffers.out_block = &symmetric_[2 * at.index + 1].block();
+  }
+  switch (cell_.collective) {
+    case Collective::Allreduce:
+      return detail::allreduce(team_, buffers, cell_.op, call);
+    case Collective::Allgather:
+      return detail::allgather(team_, buffers, call);
+    case Collective::ReduceScatter:
+      return detail::reduce_scatter(team_, buffers, cell_.op, call);
+    case Collective::Broadcast:
+      buffers.in = buffers.out;
+      buffers.in_block = buffers.out_block;
+      return detail::broadcast(team_, buffers, 0, call);
+  }
+}
+
+}  // namespace tutti::bench

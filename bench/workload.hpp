@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "tutti/tutti.hpp"
+
+namespace tutti::bench {
+
+/// Where a collective's buffers lie.
+enum class Placement : std::uint8_t { Private, InPlace, Symmetric };
+std::string_view name_of(Placement placement);
+
+/// What happens between two calls: the same buffers again; buffers that rotate through three times
+/// L2; 16 MiB of the PE's own streamed; one PE late.
+enum class Cycle : std::uint8_t { Same, Rotate, Decode, Skew };
+std::string_view name_of(Cycle cycle);
+Cycle cycle_from(std::string_view name);
+
+/// A cell of the benchmark: equal on all PEs.
+struct Cell {
+  Collective collective = Collective::Allreduce;
+  DType dtype = DType::F32;
+  Op op = Op::Sum;
+  Placement placement = Placement::Private;
+  Cycle cycle = Cycle::Same;
+  Contract contract = Contract::Consistent;
+  std::size_t bytes = 0;  ///< nccl-tests' size, rounded down to whole elements (and blocks)
+};
+
+/// The facts of a cell for the tuner.
+Problem problem_of(const Cell& cell, const Team& team, int line_ns);
+
+/// A cell's buffers on one PE, and what surrounds each call: produce (the PE writes its whole
+/// input), the collective, consume (the PE reads its whole output).
+class Workload {
+ public:
+  Workload(Team& team, const Cell& cell);
+
+  const Cell& cell() const noexcept { return cell_; }
+  std::size_t count() const noexcept { return count_; }
+  std::size_t in_elements() const noexcept { return in_elements_; }
+  std::size_t out_elements() const noexcept { return out_elements_; }
+
+  struct Buffers {
+    std::byte* in;
+    std::byte* out;
+    std::size_t index;  ///< of the rotation
+  };
+  /// The buffers of call `call`.
+  Buffers buffers(std::uint64_t call) const;
+
+  /// Writes the whole input of a call: data are a function of PE, index and call.
+  void produce(const Buffers& at, std::uint64_t call) const;
+  /// Reads the whole output; the result must be used.
+  double consume(const Buffers& at) const;
+  /// Elements of the output of call `call` that are wrong: all are checked, or every `stride`-th
+  /// from `first`.
+  std::size_t wrong(const Buffers& at, std::uint64_t call, std::size_t first = 0,
+                    std::size_t stride = 1) const;
+  /// What the cycle wants between calls.
+  void between(std::uint64_t call) const;
+
+  /// Runs Tutti's collective on these buffers.
+  void run(const Buffers& at, const Call& call) const;
+
+ private:
+  double expected(std::size_t index, std::uint64_t call) const;
+
+  Team& team_;
+  Cell cell_;
+  std::size_t count_ = 0;
+  std::size_t in_elements_ = 0;
+  std::size_t out_elements_ = 0;
+  std::size_t rotations_ = 1;
+  mutable std::vector<std::byte> own_;  ///< streamed between calls by `Cycle::Decode`
+  std::vector<std::byte> private_;
+  std::vector<ShmemTensor<std::uint8_t>> symmetric_;  ///< in and out of each rotation
+  std::size_t in_stride_ = 0;
+  std::size_t out_stride_ = 0;
+};
+
+}  // namespace tutti::bench

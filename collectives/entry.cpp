@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "collectives/execution_state.hpp"
+#include "collectives/team_tuner.hpp"
+#include "collectives/tuner/rules.hpp"
+#include "primitives/copy.hpp"
+#include "tutti/collectives.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti {
+namespace detail {
+namespace {
+
+/// Where a call that moves data begins: everything that can be refused is refused here, by name,
+/// before any data moves. Returns the reason, if any.
+using Refusal = std::optional<std::string>;
+
+struct Span {
+  const char* name;
+  const std::byte* begin;
+  std::size_t bytes;
+};
+
+Refusal overlap(const Span& in, const Span& out, const std::byte* in_place_at) {
+  if (in.bytes == 0 || out.bytes == 0 || in.begin == in_place_at) return std::nullopt;
+  const auto a = reinterpret_cast<std::uintptr_t>(in.begin);
+  const auto b = reinterpret_cast<std::uintptr_t>(out.begin);
+  if (a + in.bytes <= b || b + out.bytes <= a) return std::nullopt;
+  return fmt::format(
+      "{} [{}, {}) overlaps {} [{}, {}) otherwise than in place", in.name, fmt::ptr(in.begin),
+      fmt::ptr(in.begin + in.bytes), out.name, fmt::ptr(out.begin), fmt::ptr(out.begin + out.bytes));
+}
+
+Refusal check_elements(std::size_t in, std::size_t out, std::size_t times_in,
+                       std::size_t times_out) {
+  // in = count * times_in, out = count * times_out; one of the two is 1
+  const std::size_t count = times_in == 1 ? in : out;
+  if (in == count * times_in && out == count * times_out) return std::nullopt;
+  return fmt::format("in has {} elements and out has {}; with {} PEs {} must have {}", in, out,
+                     times_in * times_out, times_in == 1 ? "out" : "in",
+                     count * times_in * times_out);
+}
+
+class Door {
+ public:
+  Door(Team& team, Collective collective, const Buffers& buffers, Op op, const Call& call)
+      : team_(team.state()), buffers_(buffers), call_(call) {
+    problem_.collective = collective;
+    problem_.dtype = buffers.dtype;
+    problem_.op = op;
+    problem_.contract = call.contract;
+    problem_.memory = buffers.in_block != nullptr && buffers.out_block != nullptr
+                          ? Memory::Symmetric
+                          : Memory::Private;
+    problem_.reachable = team_.all_direct();
+    problem_.pes = team_.pes();
+    problem_.nodes = 1;
+    problem_.line_ns = team_.world().line_ns();
+  }
+
+  void enter(std::size_t count, const Refusal& refusal, const std::byte* own_block, int root) {
+    problem_.count = count;
+    if (call_.lane < 0 || call_.lane >= kLanes) {
+      throw Error(ErrorCode::InvalidArgument,
+                  fmt::format("{}, PE {}: lane {}; allowed are 0 to {}",
+                              name_of(problem_.collective), team_.pe(), call_.lane, kLanes - 1));
+    }
+    Lane& lane = team_.lane(call_.lane);
+    if (refusal) refuse(lane, *refusal);
+    if (reduces(problem_.collective) && fold_kernel(problem_.dtype, problem_.op) == nullptr) {
+      refuse(lane, fmt::format("{} is not defined for {}", name_of(problem_.op),
+                               name_of(problem_.dtype)));
+    }
+    if (problem_.pes == 1) {
+      team_.check_usable();
+      alone(own_block);
+      return;
+    }
+    run(lane, planned(lane), root);
+  }
+
+  int pe() const { return team_.pe(); }
+  std::size_t pes() const { return static_cast<std::size_t>(team_.pes()); }
+  std::size_t element() const { return size_of(buffers_.dtype); }
+
+ private:
+  [[noreturn]] void refuse(Lane& lane, const std::string& reason) {
+    const std::string text = fmt::format("{} on team {}, PE {}: {}", name_of(problem_.collective),
+                                         team_.name(), team_.pe(), reason);
+    lane.refuse(kind(), text);
+    throw Error(ErrorCode::InvalidArgument, text);
+  }
+
+  CallKind kind() const {
+    static_assert(static_cast<int>(CallKind::Broadcast) - static_cast<int>(CallKind::Allreduce) ==
+                  static_cast<int>(Collective::Broadcast));
+    return static_cast<CallKind>(static_cast<int>(CallKind::Allreduce) +
+                                 static_cast<int>(problem_.collective));
+  }
+
+  const Plan& planned(Lane& lane) {
+    try {
+      return TeamTuner::of(team_).plan(problem_, call_);
+    } catch (const Error& error) {
+      lane.refuse(kind(), error.what());
+      throw;
+    }
+  }
+
+  void alone(const std::byte* own_block) {
+    const std::size_t bytes = problem_.count * element();
+    if (bytes != 0 && buffers_.out != own_block) copy(buffers_.out, own_block, bytes);
+  }
+
+  void run(Lane& lane, const Plan& plan, int root) {
+    LanePlans& kept = TeamTuner::of(team_).lane(call_.lane);
+    if (plan.ring_bytes != 0) lane.require_ring(plan.ring_bytes);
+    CallRecord record = plan.record;
+    record.root = root;
+    lane.begin(record, call_.timeout);
+    ExecutionState state{.team = team_,
+                         .lane = lane,
+                         .problem = plan.problem,
+                         .buffers = buffers_,
+                         .root = root,
+                         .ring = plan.ring_bytes == 0 ? nullptr : &lane.ring(plan.ring_bytes),
+                         .fold_fn = plan.fold,
+                         .sources = kept.sources,
+                         .targets = kept.targets};
+    Execution execution(state);
+    if (problem_.contract == Contract::Ordered) {
+      const DenormalGuard guard;
+      plan.algorithm->run(execution, plan.params);
+    } else {
+      plan.algorithm->run(execution, plan.params);
+    }
+    kept.traffic = state.traffic;
+  }
+
+  TeamState& team_;
+  const Buffers buffers_;
+  const Call& call_;
+  Problem problem_;
+};
+
+Span in_span(const Buffers& b) { return {"in", b.in, b.in_elements * size_of(b.dtype)}; }
+Span out_span(const Buffers& b) { return {"out", b.out, b.out_elements * size_of(b.dtype)}; }
+
+}  // namespace
+
+void allreduce(Team& team, const Buffers& buffers, Op op, const Call& call) {
+  Door door(team, Collective::Allreduce, buffers, op, call);
+  Refusal refusal = check_elements(buffers.in_elements, buffers.out_elements, 1, 1);
+  if (!refusal) refusal = overlap(in_span(buffers), out_span(buffers), buffers.out);
+  door.enter(buffers.out_elements, refusal, buffers.in, -1);
+}
+
+void allgather(Team& team, const Buffers& buffers, const Call& call) {
+  Door door(team, Collective::Allgather, buffers, Op::Sum, call);
+  const std::size_t block = buffers.in_elements * door.element();
+  Refusal refusal = check_elements(buffers.in_elements, buffers.out_elements, 1, door.pes());
+  if (!refusal) {
+    refusal = overlap(in_span(buffers), out_span(buffers),
+                      buffers.out + static_cast<std::size_t>(door.pe()) * block);
+  }
+  door.enter(buffers.in_elements, refusal, buffers.in, -1);
+}
+
+void reduce_scatter(Team& team, const Buffers& buffers, Op op, const Call& call) {
+  Door door(team, Collective::ReduceScatter, buffers, op, call);
+  const std::size_t block = buffers.out_elements * door.element();
+  const std::byte* own = buffers.in + static_cast<std::size_t>(door.pe()) * block;
+  Refusal refusal = check_elements(buffers.in_elements, buffers.out_elements, door.pes(), 1);
+  if (!refusal) refusal = overlap(out_span(buffers), in_span(buffers), own);
+  door.enter(buffers.out_elements, refusal, own, -1);
+}
+
+void broadcast(Team& team, const Buffers& buffers, int root, const Call& call) {
+  Door door(team, Collective::Broadcast, buffers, Op::Sum, call);
+  Refusal refusal;
+  if (root < 0 || root >= team.size()) {
+    refusal = fmt::format("root {}; allowed are 0 to {}", root, team.size() - 1);
+  }
+  door.enter(buffers.out_elements, refusal, buffers.in, root);
+}
+
+}  // namespace detail
+
+CallReport last_call(const Team& team, int lane) {
+  const detail::LanePlans& kept = detail::TeamTuner::of(team.state()).lane(lane);
+  if (kept.last.algorithm == nullptr) return {};
+  return {describe(*kept.last.algorithm, kept.last.params), kept.traffic};
+}
+
+}  // namespace tutti

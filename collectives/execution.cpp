@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/execution.hpp"
+
+#include <cstring>
+
+#include "collectives/execution_state.hpp"
+#include "primitives/copy.hpp"
+
+namespace tutti {
+namespace {
+
+detail::Store store_of(StoreKind kind) {
+  return kind == StoreKind::Stream ? detail::Store::Stream : detail::Store::Cached;
+}
+
+}  // namespace
+
+const Problem& Execution::problem() const noexcept { return state_.problem; }
+int Execution::pe() const noexcept { return state_.team.pe(); }
+int Execution::pes() const noexcept { return state_.problem.pes; }
+int Execution::root() const noexcept { return state_.root; }
+const std::byte* Execution::in() const noexcept { return state_.buffers.in; }
+std::byte* Execution::out() const noexcept { return state_.buffers.out; }
+const Traffic& Execution::traffic() const noexcept { return state_.traffic; }
+
+void Execution::publish(std::uint64_t step) {
+  ++state_.traffic.words;
+  state_.lane.publish(step);
+}
+
+void Execution::await(int pe, std::uint64_t step) { state_.lane.await(pe, step); }
+void Execution::await_all(std::uint64_t step) { state_.lane.await_all(step); }
+
+void Execution::consumed(std::uint64_t step) {
+  ++state_.traffic.words;
+  state_.lane.consumed(step);
+}
+
+std::size_t Execution::ring_bytes() const noexcept {
+  return state_.ring == nullptr ? 0 : state_.ring->bytes;
+}
+
+Staged Execution::reserve(std::size_t bytes, std::uint64_t step) {
+  return {state_.lane.reserve(*state_.ring, bytes, step), bytes};
+}
+
+void Execution::stage(const Staged& range, std::size_t offset, const std::byte* from,
+                      std::size_t bytes, StoreKind store, int reader) {
+  detail::copy(write(range, offset, bytes), from, bytes, store_of(store));
+  written(range, offset, bytes, reader);
+}
+
+std::byte* Execution::write(const Staged& range, std::size_t offset, std::size_t bytes) {
+  state_.traffic.bytes_stored += bytes;
+  return state_.ring->block->local() + state_.ring->offset(range.position) + offset;
+}
+
+void Execution::written(const Staged& range, std::size_t offset, std::size_t bytes, int reader) {
+  const detail::Block& block = *state_.ring->block;
+  if (block.all_direct()) [[likely]] {
+    return;
+  }
+  const std::size_t at = state_.ring->offset(range.position) + offset;
+  if (reader != kAllReaders) return block.push(reader, at, bytes);
+  for (int i = 0; i < pes(); ++i) block.push(i, at, bytes);
+}
+
+const std::byte* Execution::read(int pe, const Staged& range, std::size_t offset,
+                                 std::size_t bytes) {
+  if (pe != this->pe()) state_.traffic.bytes_loaded += bytes;
+  return state_.ring->block->readable(pe) + state_.ring->offset(range.position) + offset;
+}
+
+const std::byte* Execution::read_in(int pe, std::size_t offset, std::size_t bytes) {
+  const detail::Buffers& buffers = state_.buffers;
+  if (pe == this->pe()) return buffers.in + offset;
+  state_.traffic.bytes_loaded += bytes;
+  return buffers.in_block->direct(pe) + (buffers.in - buffers.in_block->local()) + offset;
+}
+
+const std::byte* Execution::read_out(int pe, std::size_t offset, std::size_t bytes) {
+  const detail::Buffers& buffers = state_.buffers;
+  if (pe == this->pe()) return buffers.out + offset;
+  state_.traffic.bytes_loaded += bytes;
+  return buffers.out_block->direct(pe) + (buffers.out - buffers.out_block->local()) + offset;
+}
+
+std::byte* Execution::write_out(int pe, std::size_t offset, std::size_t bytes) {
+  const detail::Buffers& buffers = state_.buffers;
+  if (pe == this->pe()) return buffers.out + offset;
+  state_.traffic.bytes_stored += bytes;
+  return buffers.out_block->direct(pe) + (buffers.out - buffers.out_block->local()) + offset;
+}
+
+std::span<const std::byte*> Execution::sources() noexcept { return state_.sources; }
+std::span<std::byte*> Execution::targets() noexcept { return state_.targets; }
+
+void Execution::fold(std::span<std::byte* const> outs, std::span<const std::byte* const> sources,
+                     std::size_t count, StoreKind store) {
+  state_.traffic.bytes_folded += sources.size() * count * size_of(state_.problem.dtype);
+  state_.fold_fn({.outs = reinterpret_cast<void* const*>(outs.data()),
+                  .n_outs = outs.size(),
+                  .sources = reinterpret_cast<const void* const*>(sources.data()),
+                  .n_sources = sources.size(),
+                  .count = count,
+                  .divisor = static_cast<std::size_t>(state_.problem.pes),
+                  .stream = store == StoreKind::Stream});
+}
+
+void Execution::fold(std::byte* out, std::span<const std::byte* const> sources, std::size_t count,
+                     StoreKind store) {
+  fold(std::span(&out, 1), sources, count, store);
+}
+
+void Execution::copy(std::byte* to, const std::byte* from, std::size_t bytes, StoreKind store) {
+  if (to != from) detail::copy(to, from, bytes, store_of(store));
+}
+
+void Execution::publish_line(const std::byte* payload, std::size_t bytes) {
+  ++state_.traffic.words;
+  state_.traffic.bytes_stored += bytes;
+  state_.lane.publish_line(payload, bytes);
+}
+
+const std::byte* Execution::await_line(int pe, std::size_t bytes) {
+  state_.traffic.bytes_loaded += bytes;
+  return state_.lane.await_line(pe);
+}
+
+}  // namespace tutti

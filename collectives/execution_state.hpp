@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "collectives/kernels/fold.hpp"
+#include "primitives/lane.hpp"
+#include "primitives/team_state.hpp"
+#include "tutti/algorithm.hpp"
+#include "tutti/collectives.hpp"
+
+namespace tutti::detail {
+
+/// What an `Execution` refers to: one call on one lane.
+class ExecutionState {
+ public:
+  TeamState& team;
+  Lane& lane;
+  const Problem& problem;
+  Buffers buffers;
+  int root = -1;
+  Ring* ring = nullptr;      ///< nullptr if the algorithm stages nothing
+  FoldFn fold_fn = nullptr;  ///< nullptr if nothing is reduced
+  std::span<const std::byte*> sources;
+  std::span<std::byte*> targets;
+  Traffic traffic = {};
+};
+
+}  // namespace tutti::detail

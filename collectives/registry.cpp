@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectives/allgather/registry.hpp"
+#include "collectives/allreduce/registry.hpp"
+#include "collectives/broadcast/registry.hpp"
+#include "collectives/reduce_scatter/registry.hpp"
+#include "tutti/algorithm.hpp"
+
+namespace tutti {
+
+std::span<const Algorithm* const> algorithms(Collective collective) {
+  switch (collective) {
+    case Collective::Allreduce:
+      return detail::allreduce::kRegistry;
+    case Collective::Allgather:
+      return detail::allgather::kRegistry;
+    case Collective::ReduceScatter:
+      return detail::reduce_scatter::kRegistry;
+    case Collective::Broadcast:
+      break;
+  }
+  return detail::broadcast::kRegistry;
+}
+
+}  // namespace tutti

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectives/team_tuner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <mutex>
+#include <span>
+#include <utility>
+
+#include "collectives/tuner/choice.hpp"
+#include "collectives/tuner/explain.hpp"
+#include "collectives/tuner/rules.hpp"
+
+namespace tutti::detail {
+namespace {
+
+CallKind kind_of(Collective collective) {
+  switch (collective) {
+    case Collective::Allreduce:
+      return CallKind::Allreduce;
+    case Collective::Allgather:
+      return CallKind::Allgather;
+    case Collective::ReduceScatter:
+      return CallKind::ReduceScatter;
+    case Collective::Broadcast:
+      break;
+  }
+  return CallKind::Broadcast;
+}
+
+CallRecord record_of(const Problem& problem, const Decision& decision) {
+  CallRecord record;
+  record.kind = kind_of(problem.collective);
+  record.count = problem.count;
+  record.how = key_of(problem).facts ^ decision.hash;
+  std::string text = std::string(name_of(problem.dtype)) + ' ';
+  if (reduces(problem.collective)) text += std::string(name_of(problem.op)) + ' ';
+  text += decision.algorithm->name;
+  text.copy(record.detail.data(), record.detail.size() - 1);
+  return record;
+}
+
+void warn(const TeamState& team, const std::string& text) {
+  if (team.world().pe() == 0) fmt::print(stderr, "tutti: {}\n", text);
+}
+
+}  // namespace
+
+TeamTuner& TeamTuner::of(TeamState& team) {
+  std::call_once(team.attachment_made, [&] { team.attachment.reset(new TeamTuner(team)); });
+  return static_cast<TeamTuner&>(*team.attachment);
+}
+
+TeamTuner::TeamTuner(TeamState& team)
+    : team_(team), catalog_(builtin_catalog(team.world().options().extra_algorithms)) {
+  const Settings& settings = team.world().settings();
+  environment_ = detail::parse_forced(settings.algorithm, "TUTTI_ALGORITHM", catalog_);
+  if (!settings.tuning_text.empty()) {
+    Tuning file = parse_tuning(settings.tuning_text, settings.tuning,
+                               team.world().options().extra_algorithms);
+    const auto differing = differences(file, this_machine(), 0);
+    if (differing.empty()) {
+      file_ = std::move(file);
+    } else {
+      warn(team, fmt::format("{} was measured on another machine and is not used: {}",
+                             settings.tuning, fmt::join(differing, "; ")));
+    }
+  }
+  const auto pes = static_cast<std::size_t>(team.pes());
+  for (LanePlans& lane : lanes_) {
+    lane.sources.resize(pes);
+    lane.targets.resize(pes);
+  }
+}
+
+void TeamTuner::use(Tuning tuning) {
+  file_ = std::move(tuning);
+  for (LanePlans& lane : lanes_) lane.last = {};
+}
+
+Plan TeamTuner::choose(const Problem& problem, const Call& call) {
+  static const Catalog built_in_catalog = builtin_catalog();
+  static const std::vector<Rule> built_in = builtin_rules(built_in_catalog);
+  SelectorInput input{&catalog_, nullptr, environment_, file_.rules, built_in};
+  Forced forced;
+  if (!call.algorithm.empty()) {
+    forced = detail::parse_choice(problem.collective, call.algorithm, "Call::algorithm", catalog_);
+    input.call = &forced;
+  }
+  const Decision decision = select(problem, input);
+  for (const std::string& text : decision.warnings) warn(team_, text);
+  if (team_.world().settings().trace) {
+    warn(team_, to_string(detail::explain(problem, decision, catalog_, file_.machine)));
+  }
+  Plan plan;
+  plan.key = key_of(problem);
+  plan.problem = problem;
+  plan.algorithm = decision.algorithm;
+  plan.params = decision.params;
+  plan.ring_bytes = decision.algorithm->scratch_bytes(problem, decision.params);
+  if (plan.ring_bytes != 0) plan.ring_bytes = std::bit_ceil(plan.ring_bytes);
+  plan.fold = reduces(problem.collective) ? fold_kernel(problem.dtype, problem.op) : nullptr;
+  plan.record = record_of(problem, decision);
+  plan.call_algorithm = call.algorithm;
+  return plan;
+}
+
+const Plan& TeamTuner::plan(const Problem& problem, const Call& call) {
+  Plan& last = lane(call.lane).last;
+  if (last.algorithm == nullptr || last.key != key_of(problem) ||
+      last.call_algorithm != call.algorithm) {
+    last = choose(problem, call);
+  }
+  return last;
+}
+
+Explanation TeamTuner::explain(const Problem& problem) const {
+  const Catalog built_in_catalog = builtin_catalog();
+  const std::vector<Rule> built_in = builtin_rules(built_in_catalog);
+  const SelectorInput input{&catalog_, nullptr, environment_, file_.rules, built_in};
+  MachineFacts machine = file_.machine;
+  machine.line_ns = problem.line_ns;
+  return detail::explain(problem, input, machine);
+}
+
+}  // namespace tutti::detail

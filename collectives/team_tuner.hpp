@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collectives/kernels/fold.hpp"
+#include "collectives/tuner/catalog.hpp"
+#include "collectives/tuner/select.hpp"
+#include "primitives/team_state.hpp"
+#include "tutti/algorithm.hpp"
+#include "tutti/collectives.hpp"
+#include "tutti/tuning.hpp"
+
+namespace tutti::detail {
+
+/// A decision, ready to run: everything that a repeated call needs, fetched once.
+struct Plan {
+  DecisionKey key;
+  Problem problem;
+  const Algorithm* algorithm = nullptr;
+  Params params;
+  std::size_t ring_bytes = 0;
+  FoldFn fold = nullptr;
+  CallRecord record;  ///< without call number and root
+  std::string call_algorithm;  ///< what the call insisted on
+};
+
+/// What a lane keeps from call to call.
+struct LanePlans {
+  Plan last;
+  Traffic traffic;
+  std::vector<const std::byte*> sources;  ///< room for one pointer a PE
+  std::vector<std::byte*> targets;
+};
+
+/// The tuner's end of a team: which rules hold here, and what was decided last. Equal on all PEs
+/// but for the traffic.
+class TeamTuner : public TeamAttachment {
+ public:
+  /// The team's, made at its first collective from facts that were agreed at start-up: local.
+  static TeamTuner& of(TeamState& team);
+
+  /// The plan for a problem: the lane's last one if nothing changed, else a new selection.
+  /// Errors: `Tuning`, `Unsupported`, the same on all PEs.
+  const Plan& plan(const Problem& problem, const Call& call);
+  Explanation explain(const Problem& problem) const;
+  LanePlans& lane(int index) { return lanes_[static_cast<std::size_t>(index)]; }
+
+  /// From now on, the rules of this file come before the built-in ones.
+  void use(Tuning tuning);
+
+ private:
+  explicit TeamTuner(TeamState& team);
+  Plan choose(const Problem& problem, const Call& call);
+
+  TeamState& team_;
+  Catalog catalog_;
+  std::vector<Forced> environment_;
+  Tuning file_;
+  std::array<LanePlans, kLanes> lanes_;
+};
+
+}  // namespace tutti::detail

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Everything but `tutti/mpi.hpp` and `tutti/eigen.hpp`.
+
+#include "tutti/algorithm.hpp"
+#include "tutti/collectives.hpp"
+#include "tutti/error.hpp"
+#include "tutti/execution.hpp"
+#include "tutti/options.hpp"
+#include "tutti/order.hpp"
+#include "tutti/problem.hpp"
+#include "tutti/shape.hpp"
+#include "tutti/signals.hpp"
+#include "tutti/team.hpp"
+#include "tutti/tensor.hpp"
+#include "tutti/transfer.hpp"
+#include "tutti/tuning.hpp"
+#include "tutti/types.hpp"
+#include "tutti/version.hpp"
+#include "tutti/view.hpp"
+#include "tutti/wait.hpp"

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/transfer.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "primitives/accumulate.hpp"
+#include "primitives/copy.hpp"
+#include "primitives/fault.hpp"
+#include "primitives/team_state.hpp"
+#include "primitives/tensor_checks.hpp"
+#include "primitives/tensor_runs.hpp"
+#include "primitives/transfer_order.hpp"
+
+namespace tutti::detail {
+namespace {
+
+RunCursor cursor_of(const Region& region) {
+  return {region.tensor->shape, region.offsets, region.valid};
+}
+
+/// A source or sink, ready to be walked through.
+template <class Side>
+RunCursor cursor_of(const Side& side) {
+  return side.region ? cursor_of(*side.region) : RunCursor(side.elements);
+}
+template <class Side>
+decltype(Side::data) base_of(const Side& side) {
+  return side.region ? side.region->tensor->local : side.data;
+}
+
+bool disjoint(const std::byte* a, std::size_t a_bytes, const std::byte* b, std::size_t b_bytes) {
+  return std::less_equal<>()(a + a_bytes, b) || std::less_equal<>()(b + b_bytes, a);
+}
+
+/// Whether two sub-blocks of one tensor have an element in common.
+bool meet(const Region& a, const Region& b) {
+  for (std::size_t d = 0; d < a.valid.dims(); ++d) {
+    if (a.offsets[d] + a.valid[d] <= b.offsets[d] || b.offsets[d] + b.valid[d] <= a.offsets[d]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Whether `side`, of elements of `bytes`, overlaps the region of the instance at `instance`.
+template <class Side>
+bool overlap(const Side& side, std::size_t bytes, const Region& region, const std::byte* instance) {
+  if (side.elements == 0 || instance == nullptr) return false;
+  if (side.region) return base_of(side) == instance && meet(*side.region, region);
+  const std::size_t element_bytes = region.tensor->element_bytes;
+  const std::size_t side_bytes = side.elements * bytes;
+  if (disjoint(side.data, side_bytes, instance, region.tensor->elements * element_bytes)) {
+    return false;
+  }
+  bool found = false;
+  for_each_piece(cursor_of(region), RunCursor(region.elements()),
+                 [&](std::size_t at, std::size_t, std::size_t n) {
+                   found = found || !disjoint(side.data, side_bytes, instance + at * element_bytes,
+                                              n * element_bytes);
+                 });
+  return found;
+}
+
+/// Everything that can be wrong with a transfer, before any data move. `bytes`: of an element of
+/// `side`.
+template <class Side>
+void check(const char* what, const Side& side, std::size_t bytes, const Region& region, int pe) {
+  TeamState& team = *region.tensor->team;
+  team.check_usable();
+  check_pe(team, what, pe);
+  if (side.elements != region.elements()) [[unlikely]] {
+    refuse(team, what, fmt::format("{} elements here, but the view of PE {} has {}: {}",
+                                   side.elements, pe, region.elements(), text_of(region.valid)));
+  }
+  if (side.region && side.region->tensor->team != region.tensor->team) [[unlikely]] {
+    refuse(team, what, "the two views are of tensors of different teams");
+  }
+  if (overlap(side, bytes, region, region.tensor->block->direct(pe))) [[unlikely]] {
+    refuse(team, what,
+           fmt::format("what is here overlaps offsets {}, extents {} of PE {}'s instance",
+                       text_of(region.offsets), text_of(region.valid), pe));
+  }
+}
+
+void move_in(const Source& from, const Region& to, int pe) {
+  const TensorState& tensor = *to.tensor;
+  const std::size_t bytes = tensor.element_bytes;
+  const std::byte* source = base_of(from);
+  if (std::byte* target = tensor.block->direct(pe)) [[likely]] {
+    for_each_piece(cursor_of(from), cursor_of(to), [&](std::size_t a, std::size_t b, std::size_t n) {
+      copy(target + b * bytes, source + a * bytes, n * bytes);
+    });
+    return;
+  }
+  Transport& transport = *tensor.team->world().transport();
+  for_each_piece(cursor_of(from), cursor_of(to), [&](std::size_t a, std::size_t b, std::size_t n) {
+    transport.put(tensor.block->remote(pe, b * bytes), source + a * bytes, n * bytes);
+  });
+}
+
+void add_in(const Source& from, const Region& to, const Addition& types, int pe) {
+  const TensorState& tensor = *to.tensor;
+  const std::size_t from_bytes = size_of(types.from);
+  const std::size_t to_bytes = size_of(types.to);
+  const std::byte* source = base_of(from);
+  std::byte* target = tensor.block->direct(pe);
+  for_each_piece(cursor_of(from), cursor_of(to), [&](std::size_t a, std::size_t b, std::size_t n) {
+    if (target != nullptr) [[likely]] {
+      accumulate_elements(target + b * to_bytes, types.to, source + a * from_bytes, types.from, n);
+    } else {
+      tensor.team->world().transport()->accumulate(tensor.block->remote(pe, b * to_bytes), types.to,
+                                                   source + a * from_bytes, types.from, n);
+    }
+  });
+}
+
+/// Where the answers to a get arrive. The target writes to it whenever it comes to that, so it is
+/// given up, not freed, when the wait for it fails.
+struct Landing {
+  std::vector<std::byte> data;
+  std::vector<std::uint64_t> done;  ///< one for each piece; 1 = arrived
+};
+
+std::unique_ptr<Landing> fetch(const Region& from, int pe) {
+  const TensorState& tensor = *from.tensor;
+  TeamState& team = *tensor.team;
+  const std::size_t bytes = tensor.element_bytes;
+  std::vector<std::array<std::size_t, 3>> pieces;
+  for_each_piece(cursor_of(from), RunCursor(from.elements()),
+                 [&](std::size_t a, std::size_t b, std::size_t n) { pieces.push_back({a, b, n}); });
+  auto landing = std::make_unique<Landing>();
+  landing->data.resize(from.elements() * bytes);
+  landing->done.resize(pieces.size());
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const auto [a, b, n] = pieces[i];
+    team.world().transport()->get(tensor.block->remote(pe, a * bytes),
+                                  landing->data.data() + b * bytes, n * bytes, &landing->done[i]);
+  }
+  try {
+    for (std::uint64_t& done : landing->done) {
+      // The target's word: the piece has been written.
+      team.world().waiting().until(
+          [&] { return std::atomic_ref<std::uint64_t>(done).load(std::memory_order_seq_cst) == 1; },
+          {&team, "get", -1, pe, {}});
+    }
+  } catch (...) {
+    static_cast<void>(landing.release());
+    throw;
+  }
+  return landing;
+}
+
+}  // namespace
+
+Token put(const Source& from, const Region& to, int pe, std::span<const Token> after) {
+  check("put", from, to.tensor->element_bytes, to, pe);
+  TeamState& team = *to.tensor->team;
+  order(team, after, team.member(pe), Kind::Put);
+  move_in(from, to, pe);
+  return receipt(team, *to.tensor->block, pe);
+}
+
+Token put_add(const Source& from, const Region& to, const Addition& types, int pe,
+              std::span<const Token> after) {
+  check("put", from, size_of(types.from), to, pe);
+  TeamState& team = *to.tensor->team;
+  order(team, after, team.member(pe), Kind::Put);
+  add_in(from, to, types, pe);
+  return receipt(team, *to.tensor->block, pe);
+}
+
+Token put_signal(const Source& from, const Region& to, const WordAt& word, int pe,
+                 std::uint64_t value, WordUpdate update, std::span<const Token> after) {
+  check("put_signal", from, to.tensor->element_bytes, to, pe);
+  TeamState& team = *to.tensor->team;
+  if (word.words->team != to.tensor->team) [[unlikely]] {
+    refuse(team, "put_signal",
+           fmt::format("the word is of team {}; allowed is the tensor's", word.words->team->name()));
+  }
+  order(team, after, team.member(pe), Kind::Put);
+  move_in(from, to, pe);
+  delay_here("put_signal.put");
+  raise_word(team, *word.words->block, word.index * kLine, pe, value, update);
+  return receipt(team, *to.tensor->block, pe);
+}
+
+Token get(const Region& from, int pe, const Sink& to, std::span<const Token> after) {
+  const TensorState& tensor = *from.tensor;
+  check("get", to, tensor.element_bytes, from, pe);
+  TeamState& team = *tensor.team;
+  order(team, after, team.member(pe), Kind::Put);
+  const std::byte* source = tensor.block->direct(pe);
+  std::unique_ptr<Landing> landing;
+  RunCursor cursor = cursor_of(from);
+  if (source == nullptr) [[unlikely]] {
+    landing = fetch(from, pe);
+    source = landing->data.data();
+    cursor = RunCursor(from.elements());
+  }
+  const std::size_t bytes = tensor.element_bytes;
+  for_each_piece(cursor, cursor_of(to), [&](std::size_t a, std::size_t b, std::size_t n) {
+    copy(base_of(to) + b * bytes, source + a * bytes, n * bytes);
+  });
+  return {};
+}
+
+void clear(const Region& region) {
+  const TensorState& tensor = *region.tensor;
+  for_each_piece(cursor_of(region), RunCursor(region.elements()),
+                 [&](std::size_t a, std::size_t, std::size_t n) {
+                   std::memset(tensor.local + a * tensor.element_bytes, 0,
+                               n * tensor.element_bytes);
+                 });
+}
+
+}  // namespace tutti::detail
