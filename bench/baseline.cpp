@@ -11,10 +11,8 @@
 namespace tutti::bench {
 namespace {
 
-bool running(const Team& team) {
-  int initialized = 0;
-  MPI_Initialized(&initialized);
-  if (initialized == 0) return false;
+bool running_with(const Team& team) {
+  if (!mpi_runs()) return false;
   int size = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   return size == team.size() && size > 1;
@@ -79,7 +77,7 @@ std::optional<Contender> mpi_baseline(const Team& team, const Workload& work) {
       cell.collective == Collective::Allreduce || cell.collective == Collective::ReduceScatter;
   MPI_Datatype type = datatype_of(cell.dtype);
   const MPI_Op op = reduces ? op_of(cell.op) : MPI_OP_NULL;
-  if (!running(team) || work.count() > INT_MAX || (reduces && op == MPI_OP_NULL)) {
+  if (!running_with(team) || work.count() > INT_MAX || (reduces && op == MPI_OP_NULL)) {
     return std::nullopt;
   }
   if (type == MPI_DATATYPE_NULL) {
@@ -112,10 +110,16 @@ std::optional<Contender> mpi_baseline(const Team& team, const Workload& work) {
   return Contender{"mpi", run};
 }
 
-std::string mpi_description() {
+bool mpi_runs() {
   int initialized = 0;
   MPI_Initialized(&initialized);
-  if (initialized == 0) return {};
+  return initialized != 0;
+}
+
+void mpi_barrier() { MPI_Barrier(MPI_COMM_WORLD); }
+
+std::string mpi_description() {
+  if (!mpi_runs()) return {};
   char text[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;
   MPI_Get_library_version(text, &length);
@@ -135,6 +139,8 @@ std::string mpi_description() {
 namespace tutti::bench {
 
 std::optional<Contender> mpi_baseline(const Team&, const Workload&) { return std::nullopt; }
+bool mpi_runs() { return false; }
+void mpi_barrier() {}
 std::string mpi_description() { return {}; }
 
 }  // namespace tutti::bench

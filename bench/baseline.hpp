@@ -12,6 +12,10 @@ namespace tutti::bench {
 /// are threads, for a build without MPI, and for types that MPI does not reduce (f16, bf16).
 std::optional<Contender> mpi_baseline(const Team& team, const Workload& work);
 
+/// Whether MPI was started in this process, and its barrier (nothing otherwise).
+bool mpi_runs();
+void mpi_barrier();
+
 /// MPI's name and version as it tells them, and the forced components of the environment; empty
 /// where there is no baseline.
 std::string mpi_description();

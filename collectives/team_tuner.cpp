@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <mutex>
 #include <span>
@@ -12,6 +13,7 @@
 #include "collectives/tuner/choice.hpp"
 #include "collectives/tuner/explain.hpp"
 #include "collectives/tuner/rules.hpp"
+#include "collectives/tuner/tuning_file.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -126,3 +128,63 @@ Explanation TeamTuner::explain(const Problem& problem) const {
 }
 
 }  // namespace tutti::detail
+
+namespace tutti {
+namespace {
+
+struct Announcement {
+  std::size_t bytes = 0;
+  std::array<char, 400> error{};
+};
+
+/// PE 0's text for everyone, through the exchange of lane 0.
+std::string shared_text(detail::TeamState& team, const std::string& path) {
+  std::string text;
+  Announcement mine;
+  if (team.pe() == 0) {
+    try {
+      text = detail::read_tuning_text(path);
+      mine.bytes = text.size();
+    } catch (const Error& error) {
+      std::string(error.what()).copy(mine.error.data(), mine.error.size() - 1);
+    }
+  }
+  detail::Lane& lane = team.lane(0);
+  std::vector<Announcement> all(static_cast<std::size_t>(team.pes()));
+  lane.exchange(&mine, sizeof mine, all.data());
+  if (all[0].error[0] != '\0') throw Error(ErrorCode::Tuning, all[0].error.data());
+  text.resize(all[0].bytes);
+  std::vector<char> parts(detail::kExchangeBytes * static_cast<std::size_t>(team.pes()));
+  for (std::size_t at = 0; at < text.size(); at += detail::kExchangeBytes) {
+    const std::size_t part = std::min(detail::kExchangeBytes, text.size() - at);
+    lane.exchange(text.data() + at, part, parts.data());
+    std::copy_n(parts.data(), part, text.data() + at);  // PE 0's comes first
+  }
+  return text;
+}
+
+}  // namespace
+
+Explanation explain(const Team& team, Problem problem) {
+  detail::TeamState& state = team.state();
+  problem.pes = state.pes();
+  problem.nodes = team.nodes();
+  problem.reachable = state.all_direct();
+  problem.line_ns = state.world().line_ns();
+  return detail::TeamTuner::of(state).explain(problem);
+}
+
+void load_tuning(Team& team, const std::string& path, bool any_machine) {
+  detail::TeamState& state = team.state();
+  const std::string text = shared_text(state, path);
+  Tuning tuning = parse_tuning(text, path, state.world().options().extra_algorithms);
+  const std::vector<std::string> differing =
+      any_machine ? std::vector<std::string>() : differences(tuning, this_machine(), state.pes());
+  if (!differing.empty()) {
+    throw Error(ErrorCode::Tuning, fmt::format("{} was measured on another machine: {}", path,
+                                               fmt::join(differing, "; ")));
+  }
+  detail::TeamTuner::of(state).use(std::move(tuning));
+}
+
+}  // namespace tutti

@@ -2,9 +2,8 @@
 // The first example of pypto.distributed, "basic data transfer": every PE puts a [16, 64] tensor
 // into its neighbour's instance, in tiles of the whole, and gets it back from there.
 #include <cstdio>
-#include <vector>
-
 #include <tutti/tutti.hpp>
+#include <vector>
 
 int main(int argc, char** argv) {
   return tutti::launch(argc, argv, [](tutti::Team& world) {

@@ -3,7 +3,6 @@
 // waits. With more PEs the signal is passed on; in the end everyone has had it.
 #include <cstdint>
 #include <cstdio>
-
 #include <tutti/tutti.hpp>
 
 int main(int argc, char** argv) {

@@ -40,10 +40,10 @@ void check_wishes(const TeamState& team, const std::vector<Wish>& wishes) {
     const Wish& wish = wishes[i];
     const char* maker = maker_of(wish.kind);
     if (wish.kind != wishes[0].kind || wish.count != wishes[0].count) {
-      throw Error(ErrorCode::InvalidArgument,
-                  fmt::format("{} on team {}: PE {} asks for {} words, but PE 0 for {} of {}", maker,
-                              team.name(), i, wish.count, wishes[0].count,
-                              maker_of(wishes[0].kind)));
+      throw Error(
+          ErrorCode::InvalidArgument,
+          fmt::format("{} on team {}: PE {} asks for {} words, but PE 0 for {} of {}", maker,
+                      team.name(), i, wish.count, wishes[0].count, maker_of(wishes[0].kind)));
     }
     if (wish.count > kMostWords) {
       throw Error(ErrorCode::InvalidArgument,
@@ -64,9 +64,9 @@ std::shared_ptr<const WordsState> make_words(const Team& team, std::size_t count
   words->team->lane(0).exchange(&mine, sizeof mine, wishes.data());
   check_wishes(*words->team, wishes);
   const auto mirrors = kind == WordKind::Published ? Block::Mirrors::Yes : Block::Mirrors::No;
-  words->block = Block::create(words->team->shared_world(), words->team->members(),
-                               words->team->pe(), count * kLine, mirrors, words->team->agreement(),
-                               maker_of(kind));
+  words->block =
+      Block::create(words->team->shared_world(), words->team->members(), words->team->pe(),
+                    count * kLine, mirrors, words->team->agreement(), maker_of(kind));
   return words;
 }
 

@@ -53,7 +53,8 @@ WaitSite site_of(TeamState& team, const char* what, int on, Timeout timeout) {
   return {&team, what, -1, on, timeout};
 }
 
-/// One look that does not block. Drives transfers; from time to time asks whether it can still come.
+/// One look that does not block. Drives transfers; from time to time asks whether it can still
+/// come.
 template <class Ready>
 bool look(TeamState& team, int on, Ready&& ready) {
   team.check_usable();
@@ -115,7 +116,8 @@ bool test_published(const WordAt& word, int pe, std::uint64_t value) {
 
 std::size_t wait_any(const WordSet& set, Cmp cmp, std::uint64_t value, Timeout timeout) {
   if (set.size == 0) {
-    throw Error(ErrorCode::InvalidArgument, "wait_any or wait_some on no words; at least 1 is needed");
+    throw Error(ErrorCode::InvalidArgument,
+                "wait_any or wait_some on no words; at least 1 is needed");
   }
   TeamState& team = team_of(set, "wait_any");
   team.check_usable();

@@ -114,10 +114,9 @@ std::shared_ptr<const TensorState> make_tensor(const Team& team, const Extents& 
   tensor->element_bytes = element_bytes;
   tensor->signals = options.signals;
   lay_out_words(*tensor);
-  tensor->block = Block::create(
-      tensor->team->shared_world(), tensor->team->members(), tensor->team->pe(),
-      tensor->words_offset + word_bytes(*tensor), Block::Mirrors::No, tensor->team->agreement(),
-      "make_tensor");
+  tensor->block = Block::create(tensor->team->shared_world(), tensor->team->members(),
+                                tensor->team->pe(), tensor->words_offset + word_bytes(*tensor),
+                                Block::Mirrors::No, tensor->team->agreement(), "make_tensor");
   tensor->local = tensor->block->local();
   return tensor;
 }

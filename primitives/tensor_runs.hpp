@@ -43,10 +43,10 @@ class RunCursor {
  private:
   void next_run() noexcept;
 
-  std::size_t start_ = 0;   ///< of this run
-  std::size_t within_ = 0;  ///< done of this run
-  std::size_t run_;         ///< length of every run
-  std::size_t left_;        ///< in all
+  std::size_t start_ = 0;       ///< of this run
+  std::size_t within_ = 0;      ///< done of this run
+  std::size_t run_;             ///< length of every run
+  std::size_t left_;            ///< in all
   std::size_t outer_dims_ = 0;  ///< dimensions that runs are counted by
   std::array<std::size_t, Extents::kMaxDims> extents_{};
   std::array<std::size_t, Extents::kMaxDims> strides_{};

@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "tutti/error.hpp"
+#include "tutti/text.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -103,3 +104,15 @@ std::string in_quotes(std::string_view text) {
 }
 
 }  // namespace tutti::detail
+
+namespace tutti {
+
+std::size_t parse_size(std::string_view what, std::string_view text) {
+  return detail::parse_bytes(what, text);
+}
+
+std::chrono::milliseconds parse_time(std::string_view what, std::string_view text) {
+  return detail::parse_duration(what, text);
+}
+
+}  // namespace tutti

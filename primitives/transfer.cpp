@@ -75,8 +75,9 @@ void check(const char* what, const Side& side, std::size_t bytes, const Region& 
   team.check_usable();
   check_pe(team, what, pe);
   if (side.elements != region.elements()) [[unlikely]] {
-    refuse(team, what, fmt::format("{} elements here, but the view of PE {} has {}: {}",
-                                   side.elements, pe, region.elements(), text_of(region.valid)));
+    refuse(team, what,
+           fmt::format("{} elements here, but the view of PE {} has {}: {}", side.elements, pe,
+                       region.elements(), text_of(region.valid)));
   }
   if (side.region && side.region->tensor->team != region.tensor->team) [[unlikely]] {
     refuse(team, what, "the two views are of tensors of different teams");
@@ -93,9 +94,10 @@ void move_in(const Source& from, const Region& to, int pe) {
   const std::size_t bytes = tensor.element_bytes;
   const std::byte* source = base_of(from);
   if (std::byte* target = tensor.block->direct(pe)) [[likely]] {
-    for_each_piece(cursor_of(from), cursor_of(to), [&](std::size_t a, std::size_t b, std::size_t n) {
-      copy(target + b * bytes, source + a * bytes, n * bytes);
-    });
+    for_each_piece(cursor_of(from), cursor_of(to),
+                   [&](std::size_t a, std::size_t b, std::size_t n) {
+                     copy(target + b * bytes, source + a * bytes, n * bytes);
+                   });
     return;
   }
   Transport& transport = *tensor.team->world().transport();
@@ -133,7 +135,9 @@ std::unique_ptr<Landing> fetch(const Region& from, int pe) {
   const std::size_t bytes = tensor.element_bytes;
   std::vector<std::array<std::size_t, 3>> pieces;
   for_each_piece(cursor_of(from), RunCursor(from.elements()),
-                 [&](std::size_t a, std::size_t b, std::size_t n) { pieces.push_back({a, b, n}); });
+                 [&](std::size_t a, std::size_t b, std::size_t n) {
+                   pieces.push_back({a, b, n});
+                 });
   auto landing = std::make_unique<Landing>();
   landing->data.resize(from.elements() * bytes);
   landing->done.resize(pieces.size());
@@ -180,8 +184,9 @@ Token put_signal(const Source& from, const Region& to, const WordAt& word, int p
   check("put_signal", from, to.tensor->element_bytes, to, pe);
   TeamState& team = *to.tensor->team;
   if (word.words->team != to.tensor->team) [[unlikely]] {
-    refuse(team, "put_signal",
-           fmt::format("the word is of team {}; allowed is the tensor's", word.words->team->name()));
+    refuse(
+        team, "put_signal",
+        fmt::format("the word is of team {}; allowed is the tensor's", word.words->team->name()));
   }
   order(team, after, team.member(pe), Kind::Put);
   move_in(from, to, pe);

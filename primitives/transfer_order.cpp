@@ -73,7 +73,8 @@ void raise_word(TeamState& team, const Block& block, std::size_t offset, int pe,
 void fence(const Team& team) {
   detail::TeamState& state = team.state();
   state.check_usable();
-  if (state.all_direct()) return;  // stores of one PE, and their visibility through words, are ordered
+  if (state.all_direct())
+    return;  // stores of one PE, and their visibility through words, are ordered
   for (const int member : state.members()) {
     if (!state.world().peer(member).direct) state.world().transport()->fence(member);
   }

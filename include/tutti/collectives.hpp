@@ -13,6 +13,7 @@
 #include "tutti/problem.hpp"
 #include "tutti/team.hpp"
 #include "tutti/tensor.hpp"
+#include "tutti/tuning.hpp"
 #include "tutti/types.hpp"
 
 namespace tutti {
@@ -143,5 +144,15 @@ struct CallReport {
   Traffic traffic;
 };
 TUTTI_API CallReport last_call(const Team& team, int lane = 0);
+
+/// What a call on this team would run, and why: with the team's rules, its environment and its
+/// regime. `problem` says collective, type, op, memory, contract and count; the rest is the team's.
+/// Local. Errors: as the pure `explain`.
+TUTTI_API Explanation explain(const Team& team, Problem problem);
+
+/// Collective: PE 0 reads a tuning file, and from now on its rules come before the built-in ones
+/// on this team. Errors, the same on all PEs: `Tuning` for a file that cannot be read, is not as
+/// docs/tuning.md says, or was measured on another machine (unless `any_machine`).
+TUTTI_API void load_tuning(Team& team, const std::string& path, bool any_machine = false);
 
 }  // namespace tutti

@@ -24,8 +24,8 @@ class Extents {
 
   constexpr Extents() = default;
   template <std::integral... Numbers>
-    requires(sizeof...(Numbers) >= 1 && sizeof...(Numbers) <= kMaxDims)
-  constexpr Extents(Numbers... numbers)  // NOLINT(google-explicit-constructor): {16, 64} is a shape
+  requires(sizeof...(Numbers) >= 1 && sizeof...(Numbers) <= kMaxDims) constexpr Extents(
+      Numbers... numbers)  // NOLINT(google-explicit-constructor): {16, 64} is a shape
       : values_{static_cast<std::size_t>(numbers)...}, dims_(sizeof...(Numbers)) {}
   /// Errors: `InvalidArgument` for more than 5 dimensions.
   constexpr explicit Extents(std::span<const std::size_t> values) : dims_(values.size()) {

@@ -55,15 +55,11 @@ class WordRef {
   const detail::WordAt& at() const noexcept { return at_; }
 
   /// The word of my own instance, now. What its value announces may be read.
-  std::uint64_t value() const
-    requires(kKind != detail::WordKind::Published)
-  {
+  std::uint64_t value() const requires(kKind != detail::WordKind::Published) {
     return detail::word_value(at_, kMe);
   }
   /// What PE `pe` published, as far as it has come here.
-  std::uint64_t value(int pe) const
-    requires(kKind == detail::WordKind::Published)
-  {
+  std::uint64_t value(int pe) const requires(kKind == detail::WordKind::Published) {
     return detail::word_value(at_, pe);
   }
 
@@ -79,8 +75,8 @@ using Counter = WordRef<detail::WordKind::Counter>;
 /// A word that its owner writes and all others poll.
 using PublishedWord = WordRef<detail::WordKind::Published>;
 
-/// Symmetric words of one kind: an instance of each on every PE of the team, 0 when made. Move-only;
-/// destroyed like a tensor, locally and in any order.
+/// Symmetric words of one kind: an instance of each on every PE of the team, 0 when made.
+/// Move-only; destroyed like a tensor, locally and in any order.
 template <detail::WordKind kKind>
 class Words {
  public:

@@ -30,8 +30,8 @@ TUTTI_API Team team_of(const TensorState& tensor);
 
 /// What a symmetric tensor may hold.
 template <class T>
-concept Symmetric = std::is_trivially_copyable_v<T> && alignof(T) <= 64 &&
-                    std::is_same_v<T, std::remove_cv_t<T>>;
+concept Symmetric =
+    std::is_trivially_copyable_v<T> && alignof(T) <= 64 && std::is_same_v<T, std::remove_cv_t<T>>;
 
 /// A symmetric tensor: one instance of the same shape on every PE of a team, row-major, zeroed when
 /// made. Owns this PE's part of it and keeps the team alive.
@@ -64,9 +64,7 @@ class ShmemTensor {
   /// PE `pe`'s instance, or nullptr if it is not reached by load and store. Nothing here orders
   /// what is read or written through it.
   /// Errors: `InvalidArgument` for a PE that the team does not have.
-  T* unsafe_peer(int pe) const {
-    return reinterpret_cast<T*>(detail::unsafe_peer(*state_, pe));
-  }
+  T* unsafe_peer(int pe) const { return reinterpret_cast<T*>(detail::unsafe_peer(*state_, pe)); }
 
   /// The sub-block [offsets, offsets + shape) of every instance; put and get touch only its first
   /// `valid` extents (default: all of `shape`). The tensor must outlive the view.
@@ -102,7 +100,9 @@ T element_of(const View<T>&);
 
 /// A view, or a tensor, which stands for all of it.
 template <class V>
-concept Viewable = requires(const V& view) { as_view(view); };
+concept Viewable = requires(const V& view) {
+  as_view(view);
+};
 template <Viewable V>
 using ElementIn = decltype(element_of(as_view(std::declval<const V&>())));
 

@@ -48,16 +48,15 @@ TUTTI_API void clear(const Region& region);
 
 template <class R, class T>
 concept RangeOf = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
-                  std::same_as<std::ranges::range_value_t<R>, T>;
+    std::same_as<std::ranges::range_value_t<R>, T>;
 template <class R>
 concept RangeOfElements = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
-                          Element<std::ranges::range_value_t<R>>;
+    Element<std::ranges::range_value_t<R>>;
 template <class V, class T>
 concept ViewOf = Viewable<V> && std::same_as<ElementIn<V>, T>;
 
 template <class To, class From>
-concept AddableFrom =
-    Element<To> && Element<From> &&
+concept AddableFrom = Element<To> && Element<From> &&
     (std::same_as<To, From> ||
      (std::same_as<To, float> && (std::same_as<From, f16> || std::same_as<From, bf16>)));
 
@@ -88,8 +87,8 @@ concept SourceOf = detail::RangeOf<const S&, T> || detail::ViewOf<S, T>;
 /// What a get may fill.
 template <class S, class T>
 concept SinkOf = detail::ViewOf<std::remove_cvref_t<S>, T> ||
-                 (detail::RangeOf<S, T> &&
-                  !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<S>>>);
+    (detail::RangeOf<S, T> &&
+     !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<S>>>);
 
 /// Writes `src` into PE `pe`'s instance of `dst`, both in row-major order; contiguous runs move in
 /// one piece. `src`: as many elements as `dst.valid()` has; does not overlap the destination.
@@ -116,8 +115,10 @@ struct SourceElement<R> : std::type_identity<std::ranges::range_value_t<R>> {};
 template <Viewable V>
 struct SourceElement<V> : std::type_identity<ElementIn<V>> {};
 template <class S, class T>
-concept AddableSource = requires { typename SourceElement<S>::type; } &&
-                        AddableFrom<T, typename SourceElement<S>::type>;
+concept AddableSource = requires {
+  typename SourceElement<S>::type;
+}
+&&AddableFrom<T, typename SourceElement<S>::type>;
 }  // namespace detail
 
 /// Adds `src` to PE `pe`'s instance of `dst`, element by element, each addition atomic: several PEs

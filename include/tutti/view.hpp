@@ -40,9 +40,9 @@ struct TensorState {
   std::size_t element_bytes = 0;
   std::byte* local = nullptr;
   TileSignals signals = TileSignals::None;
-  Extents grid;                    ///< tiles in each dimension
-  std::size_t words_offset = 0;    ///< bytes from the start of an instance
-  std::size_t source_stride = 0;   ///< bytes from one source's words to the next one's
+  Extents grid;                   ///< tiles in each dimension
+  std::size_t words_offset = 0;   ///< bytes from the start of an instance
+  std::size_t source_stride = 0;  ///< bytes from one source's words to the next one's
 };
 
 /// A view with its element type erased.

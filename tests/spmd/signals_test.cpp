@@ -23,25 +23,33 @@ using namespace std::chrono_literals;
 
 // What must not compile.
 template <class W, class U>
-concept CanSignal = requires(W word, U update) { signal(word, 0, 1, update); };
+concept CanSignal = requires(W word, U update) {
+  signal(word, 0, 1, update);
+};
 static_assert(CanSignal<Signal, Update::SetTag> && CanSignal<Counter, Update::AddTag>);
 static_assert(!CanSignal<Signal, Update::AddTag> && !CanSignal<Counter, Update::SetTag>);
 static_assert(!CanSignal<Signal, Cmp> && !CanSignal<Counter, Cmp> && !CanSignal<Signal, int>);
 static_assert(!CanSignal<PublishedWord, Update::SetTag>);
 template <class W, class U>
 concept CanPutSignal = requires(const std::vector<int>& src, const View<int>& dst, W word,
-                                U update) { put_signal(src, dst, word, 0, 1, update); };
+                                U update) {
+  put_signal(src, dst, word, 0, 1, update);
+};
 static_assert(CanPutSignal<Signal, Update::SetTag> && CanPutSignal<Counter, Update::AddTag>);
 static_assert(!CanPutSignal<Signal, Update::AddTag> && !CanPutSignal<Counter, Update::SetTag>);
 static_assert(!CanPutSignal<PublishedWord, Update::SetTag>);
 template <class W, class C>
-concept CanWait = requires(W word, C cmp) { wait_until(word, cmp, 1); };
+concept CanWait = requires(W word, C cmp) {
+  wait_until(word, cmp, 1);
+};
 static_assert(CanWait<Signal, Cmp> && CanWait<Counter, Cmp> && !CanWait<PublishedWord, Cmp>);
 static_assert(!CanWait<Signal, Update::SetTag> && !CanWait<Signal, int>);
 static_assert(!std::is_convertible_v<Cmp, int> && !std::is_convertible_v<int, Cmp>);
 static_assert(!std::is_convertible_v<Update::SetTag, Update::AddTag>);
 template <class W>
-concept CanPublish = requires(W word) { publish(word, 1); };
+concept CanPublish = requires(W word) {
+  publish(word, 1);
+};
 static_assert(CanPublish<PublishedWord> && !CanPublish<Signal> && !CanPublish<Counter>);
 
 std::uint64_t wide(int value) { return static_cast<std::uint64_t>(value); }

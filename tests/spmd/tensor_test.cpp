@@ -107,11 +107,18 @@ TEST(Tensor, pes_that_disagree_are_refused_alike_and_the_team_stays_usable) {
     run_world(pes, pes % 2, [](Team& team) {
       const bool odd_one = team.pe() == 1;
       expect_agreed_refusal(
-          team, [&] { make_tensor<float>(team, {odd_one ? 20 : 10, 3}); },
+          team,
+          [&] {
+            make_tensor<float>(team, {odd_one ? 20 : 10, 3});
+          },
           "PE 1 asks for shape {20, 3} of elements of 4 bytes, but PE 0 asks for shape {10, 3}");
-      expect_agreed_refusal(team, [&] { odd_one ? make_tensor<float>(team, {6}, tile(2))
-                                                : make_tensor<float>(team, {6}, tile(3)); },
-                            "in tiles of {2}, but PE 0 asks for");
+      expect_agreed_refusal(
+          team,
+          [&] {
+            odd_one ? make_tensor<float>(team, {6}, tile(2))
+                    : make_tensor<float>(team, {6}, tile(3));
+          },
+          "in tiles of {2}, but PE 0 asks for");
       expect_agreed_refusal(
           team,
           [&] {
@@ -122,23 +129,41 @@ TEST(Tensor, pes_that_disagree_are_refused_alike_and_the_team_stays_usable) {
             }
           },
           "PE 1 asks for shape {6} of elements of 8 bytes, but PE 0");
-      expect_agreed_refusal(team, [&] { make_signals(team, odd_one ? 3 : 2); },
-                            "PE 1 asks for 3 words, but PE 0 for 2");
+      expect_agreed_refusal(
+          team, [&] { make_signals(team, odd_one ? 3 : 2); },
+          "PE 1 asks for 3 words, but PE 0 for 2");
     });
   }
 }
 
 TEST(Tensor, impossible_shapes_are_refused_alike_and_the_team_stays_usable) {
   run_world(2, 0, [](Team& team) {
-    expect_agreed_refusal(team, [&] { make_tensor<float>(team, Extents()); }, "allowed are 1 to 5");
-    expect_agreed_refusal(team, [&] { make_tensor<float>(team, {4, -1}); }, "{4, -1}");
     expect_agreed_refusal(
-        team, [&] { make_tensor<float>(team, {std::size_t{1} << 40, std::size_t{1} << 40}); },
+        team, [&] { make_tensor<float>(team, Extents()); }, "allowed are 1 to 5");
+    expect_agreed_refusal(
+        team,
+        [&] {
+          make_tensor<float>(team, {4, -1});
+        },
+        "{4, -1}");
+    expect_agreed_refusal(
+        team,
+        [&] {
+          make_tensor<float>(team, {std::size_t{1} << 40, std::size_t{1} << 40});
+        },
         "at most");
-    expect_agreed_refusal(team, [&] { make_tensor<float>(team, {4, 4}, tile(2, 0)); },
-                          "in tiles of {2, 0}");
-    expect_agreed_refusal(team, [&] { make_tensor<float>(team, {4, 4}, tile(2)); },
-                          "as many dimensions");
+    expect_agreed_refusal(
+        team,
+        [&] {
+          make_tensor<float>(team, {4, 4}, tile(2, 0));
+        },
+        "in tiles of {2, 0}");
+    expect_agreed_refusal(
+        team,
+        [&] {
+          make_tensor<float>(team, {4, 4}, tile(2));
+        },
+        "as many dimensions");
   });
 }
 
@@ -194,8 +219,11 @@ TEST(Tensor, tensors_outlive_their_team_handle_and_views_a_move) {
 TEST(Tensor, views_outside_the_tensor_are_refused_here) {
   run_world(2, 0, [](Team& team) {
     auto x = make_tensor<float>(team, {16, 64});
-    expect_refused([&] { x.view({12, 0}, {5, 64}); },
-                   "offsets {12, 0}, shape {5, 64}, valid {5, 64} of a tensor of shape {16, 64}");
+    expect_refused(
+        [&] {
+          x.view({12, 0}, {5, 64});
+        },
+        "offsets {12, 0}, shape {5, 64}, valid {5, 64} of a tensor of shape {16, 64}");
     expect_refused([&] { x.view({-1, 0}, {1, 64}); }, "offsets {-1, 0}");
     expect_refused([&] { x.view({0, 64}, {1, 1}); }, "offsets {0, 64}");
     expect_refused([&] { x.view({0}, {1}); }, "offsets {0}");

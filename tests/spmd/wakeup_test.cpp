@@ -26,7 +26,7 @@ std::uint64_t wide(int value) { return static_cast<std::uint64_t>(value); }
 
 TEST(Wakeup, no_wake_up_of_a_counter_is_lost) {
   ASSERT_TRUE(sleep_only);
-  const std::uint64_t last = wide(rounds(100000, 2000000));
+  const std::uint64_t last = wide(rounds(30000, 2000000));
   run_world(2, 0, [&](Team& team) {
     auto counter = make_counters(team, 1);
     for (std::uint64_t i = 1; i <= last; ++i) {
@@ -39,7 +39,7 @@ TEST(Wakeup, no_wake_up_of_a_counter_is_lost) {
 }
 
 TEST(Wakeup, no_wake_up_of_a_signal_is_lost_whenever_it_comes) {
-  const std::uint64_t last = wide(rounds(50000, 2000000));
+  const std::uint64_t last = wide(rounds(30000, 2000000));
   run_world(2, 0, [&](Team& team) {
     auto words = make_signals(team, 1);
     std::minstd_rand random(static_cast<std::uint32_t>(team.pe() + 1));
@@ -77,7 +77,7 @@ TEST(Wakeup, no_wake_up_of_a_published_word_is_lost) {
 }
 
 TEST(Wakeup, no_message_of_a_transport_is_slept_through) {
-  const std::uint64_t last = wide(rounds(5000, 200000));
+  const std::uint64_t last = wide(rounds(2000, 200000));
   for (const std::uint64_t seed : {1, 2, 3}) {
     run_world(2, seed, [&](Team& team) {
       auto counter = make_counters(team, 1);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
 #include <string>
 #include <string_view>
-
-#include <gtest/gtest.h>
 
 #include "tutti/error.hpp"
 #include "tutti/options.hpp"

@@ -287,9 +287,9 @@ TEST(TunerSelect, keys_differ_where_problems_differ) {
   all[4].memory = Memory::Symmetric;
   all[5].contract = Contract::Ordered;
   all[6].reachable = false;
-  all[7].pes = 65536;
-  all[8].nodes = 65536;
-  all[9].line_ns = 100'000;
+  all[7].pes = 65536 + 3;
+  all[8].nodes = 65536 + 1;
+  all[9].line_ns = 1 << 17;
   all[10].count = std::size_t{1} << 40;
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t j = 0; j < all.size(); ++j) {

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/cells.hpp"
+
+#include <array>
+#include <string>
+
+namespace tutti::bench {
+namespace {
+
+constexpr std::size_t kSmallest = 8;
+constexpr std::size_t kLargest = std::size_t{64} << 20;
+
+struct Kind {
+  DType dtype;
+  Op op;
+};
+constexpr std::array<Kind, 6> kKinds = {{{DType::F32, Op::Sum},
+                                         {DType::BF16, Op::Sum},
+                                         {DType::F16, Op::Sum},
+                                         {DType::F64, Op::Sum},
+                                         {DType::I32, Op::Max},
+                                         {DType::U8, Op::Min}}};
+
+constexpr std::array<Collective, 4> kAll = {Collective::Allreduce, Collective::Allgather,
+                                            Collective::ReduceScatter, Collective::Broadcast};
+
+void add_sizes(std::vector<NamedCell>& all, Cell cell, const std::string& algorithm) {
+  // Where nothing is reduced the op stays in the name, so that all names have the same parts.
+  std::string stem;
+  for (const std::string_view part :
+       {name_of(cell.collective), name_of(cell.dtype), name_of(cell.op), name_of(cell.placement)}) {
+    stem += std::string(part) + '/';
+  }
+  stem += algorithm.empty() ? "auto" : algorithm;
+  for (cell.bytes = kSmallest; cell.bytes <= kLargest; cell.bytes *= 2) {
+    all.push_back({stem + "/bytes:" + std::to_string(cell.bytes), algorithm, cell});
+  }
+}
+
+}  // namespace
+
+std::vector<NamedCell> all_cells(const Team& team, Cycle cycle) {
+  std::vector<NamedCell> all;
+  for (const Collective collective : kAll) {
+    for (const Kind& kind : kKinds) {
+      for (const Placement placement :
+           {Placement::Private, Placement::InPlace, Placement::Symmetric}) {
+        Cell cell;
+        cell.collective = collective;
+        cell.dtype = kind.dtype;
+        cell.op = kind.op;
+        cell.placement = placement;
+        cell.cycle = cycle;
+        add_sizes(all, cell, "");
+        for (const Algorithm* algorithm : algorithms(collective)) {
+          cell.bytes = kSmallest;
+          if (algorithm->supports(problem_of(cell, team, 0)) != nullptr) continue;
+          add_sizes(all, cell, algorithm->name);
+        }
+      }
+    }
+  }
+  return all;
+}
+
+double bus_factor(Collective collective, int pes) {
+  const double p = pes;
+  switch (collective) {
+    case Collective::Allreduce:
+      return 2 * (p - 1) / p;
+    case Collective::Allgather:
+    case Collective::ReduceScatter:
+      return (p - 1) / p;
+    case Collective::Broadcast:
+      break;
+  }
+  return 1;
+}
+
+std::string chosen(const Team& team, const Cell& cell, const std::string& algorithm) {
+  const Problem problem = problem_of(cell, team, 0);
+  if (!algorithm.empty()) {
+    const Forced forced = parse_choice(cell.collective, algorithm, "benchmark");
+    return describe(*forced.algorithm, forced.params);
+  }
+  const Explanation said = explain(team, problem);
+  return describe(*said.algorithm, said.params) + " (" + std::string(name_of(said.where)) + ")";
+}
+
+}  // namespace tutti::bench

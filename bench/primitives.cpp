@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "bench/baseline.hpp"
+#include "bench/cells.hpp"
+#include "bench/engine.hpp"
+
+namespace tutti::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr int kSmallRepeats = 500;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// One block of each of two things, in turn, between two calibrations.
+template <class Ours, class Theirs>
+PrimitiveResult compare(Team& team, int rounds, Ours&& ours, Theirs&& theirs) {
+  std::vector<double> mine;
+  std::vector<double> other;
+  std::vector<double> line;
+  for (int round = 0; round < rounds; ++round) {
+    line.push_back(team.measure_line_ns());
+    if (round % 2 == 0) {
+      mine.push_back(largest(team, ours()));
+      other.push_back(largest(team, theirs(line.back())));
+    } else {
+      other.push_back(largest(team, theirs(line.back())));
+      mine.push_back(largest(team, ours()));
+    }
+  }
+  PrimitiveResult result;
+  result.time = estimate(mine);
+  result.other = estimate(other);
+  result.vs_other = estimate(ratios(other, mine));
+  result.line_ns = estimate(line).median;
+  return result;
+}
+
+PrimitiveResult barrier(Team& team, int rounds) {
+  const auto ours = [&] {
+    team.barrier();
+    const auto start = Clock::now();
+    for (int i = 0; i < kSmallRepeats; ++i) team.barrier();
+    return seconds_since(start) / kSmallRepeats;
+  };
+  const bool mpi = mpi_runs();
+  const auto theirs = [&](double line_ns) {
+    if (!mpi) return line_ns * 1e-9;
+    mpi_barrier();
+    const auto start = Clock::now();
+    for (int i = 0; i < kSmallRepeats; ++i) mpi_barrier();
+    return seconds_since(start) / kSmallRepeats;
+  };
+  PrimitiveResult result = compare(team, rounds, ours, theirs);
+  result.compared_with = mpi ? "beside MPI_Barrier" : "beside the line transfer";
+  return result;
+}
+
+/// One way: half a round trip of put_signal and wait_until between PE 0 and PE 1.
+PrimitiveResult put_signal_one_way(Team& team, std::size_t bytes, int rounds) {
+  auto data = make_tensor<std::uint8_t>(team, {bytes});
+  auto words = make_signals(team, 1);
+  std::vector<std::uint8_t> payload(bytes, 1);
+  std::uint64_t ball = 0;
+  const auto ours = [&] {
+    team.barrier();
+    const auto start = Clock::now();
+    for (int i = 0; i < kSmallRepeats; ++i) {
+      ++ball;
+      if (team.pe() == 0) {
+        put_signal(payload, data.view(), words[0], 1, ball, Update::Set);
+        wait_until(words[0], Cmp::Ge, ball);
+      } else if (team.pe() == 1) {
+        wait_until(words[0], Cmp::Ge, ball);
+        put_signal(payload, data.view(), words[0], 0, ball, Update::Set);
+      }
+    }
+    return seconds_since(start) / kSmallRepeats / 2;
+  };
+  PrimitiveResult result =
+      compare(team, rounds, ours, [](double line_ns) { return line_ns * 1e-9; });
+  result.compared_with = "beside the line transfer";
+  return result;
+}
+
+/// Copies between PE 0 and PE 1, who touches its side between copies, as a user would: the
+/// destination of a put was last read by its owner, the source of a get last written by it.
+PrimitiveResult copies(Team& team, Primitive what, std::size_t bytes, int rounds) {
+  auto data = make_tensor<std::uint8_t>(team, {bytes});
+  std::vector<std::uint8_t> mine(bytes, static_cast<std::uint8_t>(team.pe()));
+  const bool is_put = what == Primitive::Put;
+  const auto touch = [&] {
+    if (team.pe() != 1) return;
+    if (is_put) {
+      volatile std::uint64_t sink = std::accumulate(data.local().begin(), data.local().end(),
+                                                    std::uint64_t{0});
+      static_cast<void>(sink);
+    } else {
+      std::ranges::fill(data.local(), std::uint8_t{3});
+    }
+  };
+  const int repeats = static_cast<int>(std::clamp<std::size_t>((std::size_t{4} << 20) / bytes, 2, 200));
+  const auto timed = [&](auto&& copy) {
+    double sum = 0;
+    for (int i = 0; i < repeats; ++i) {
+      touch();
+      team.barrier();
+      if (team.pe() == 0) {
+        const auto start = Clock::now();
+        copy();
+        sum += seconds_since(start);
+      }
+      team.barrier();
+    }
+    return sum / repeats;
+  };
+  PrimitiveResult result = compare(
+      team, rounds,
+      [&] {
+        return timed([&] {
+          if (is_put) {
+            put(mine, data.view(), 1, Update::Set);
+          } else {
+            get(data.view(), 1, mine);
+          }
+        });
+      },
+      [&](double) {
+        return timed([&] {
+          std::uint8_t* theirs = data.unsafe_peer(1);
+          std::memcpy(is_put ? theirs : mine.data(), is_put ? mine.data() : theirs, bytes);
+        });
+      });
+  result.compared_with = "beside memcpy in the same state";
+  return result;
+}
+
+}  // namespace
+
+std::vector<NamedPrimitive> all_primitives(const Team& team) {
+  std::vector<NamedPrimitive> all = {{"barrier", Primitive::Barrier, 0}};
+  if (team.size() < 2) return all;
+  for (const std::size_t bytes : {std::size_t{8}, std::size_t{512}, std::size_t{4096}}) {
+    all.push_back({"put_signal/bytes:" + std::to_string(bytes), Primitive::PutSignal, bytes});
+  }
+  for (std::size_t bytes = 4096; bytes <= std::size_t{64} << 20; bytes *= 4) {
+    all.push_back({"put/bytes:" + std::to_string(bytes), Primitive::Put, bytes});
+    all.push_back({"get/bytes:" + std::to_string(bytes), Primitive::Get, bytes});
+  }
+  return all;
+}
+
+PrimitiveResult measure(Team& team, Primitive what, std::size_t bytes, int rounds) {
+  switch (what) {
+    case Primitive::Barrier:
+      return barrier(team, rounds);
+    case Primitive::PutSignal:
+      return put_signal_one_way(team, bytes, rounds);
+    case Primitive::Put:
+    case Primitive::Get:
+      break;
+  }
+  return copies(team, what, bytes, rounds);
+}
+
+}  // namespace tutti::bench
