@@ -58,6 +58,7 @@ struct Batch {
       const auto at = static_cast<std::uint32_t>(pe * kTokens + token);
       for (std::uint32_t h = 0; h < kHidden; ++h) x.push_back(to_bf16(noise(1, at, h)));
       std::vector<std::pair<float, int>> scores;
+      scores.reserve(kExperts);
       for (int e = 0; e < kExperts; ++e) {
         scores.emplace_back(3 * noise(2, at, static_cast<std::uint32_t>(e)), e);
       }
@@ -153,6 +154,7 @@ std::vector<bf16> reference(const std::vector<Batch>& batches, int pe, Expert& e
       }
     }
     std::vector<bf16*> out;
+    out.reserve(outputs.size());
     for (auto& each : outputs) out.push_back(each.data());
     expert.load(e);
     expert.run(rows.data(), out.data(), rows.size());
@@ -196,6 +198,7 @@ void layer(tutti::Team& world) {
     return std::chrono::duration<double, std::micro>(time).count();
   };
   std::vector<Batch> batches;
+  batches.reserve(static_cast<std::size_t>(world.size()));
   for (int pe = 0; pe < world.size(); ++pe) batches.emplace_back(pe);
   const Batch& mine = batches[static_cast<std::size_t>(world.pe())];
   const bool speaks = world.pe() == 0;

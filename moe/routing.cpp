@@ -34,12 +34,12 @@ std::optional<BadId> count(const Placement& placement, const Id* ids, const Mask
 
 }  // namespace
 
-Routing::Routing(const Placement& placement, std::size_t max_tokens, std::size_t topk_)
-    : topk(topk_),
+Routing::Routing(const Placement& placement, std::size_t max_tokens, std::size_t ids_a_token)
+    : topk(ids_a_token),
       begin(static_cast<std::size_t>(placement.experts) + 1),
-      entries(max_tokens * topk_),
-      slot(max_tokens * topk_),
-      index(max_tokens * topk_),
+      entries(max_tokens * ids_a_token),
+      slot(max_tokens * ids_a_token),
+      index(max_tokens * ids_a_token),
       active(max_tokens) {}
 
 void clear(Routing& routing) {

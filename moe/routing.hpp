@@ -39,7 +39,7 @@ struct Routing {
   std::vector<std::uint8_t> active;  ///< [tokens]
 
   /// Makes room for `max_tokens`, so that `route` does not allocate.
-  Routing(const Placement& placement, std::size_t max_tokens, std::size_t topk);
+  Routing(const Placement& placement, std::size_t max_tokens, std::size_t ids_a_token);
 
   std::uint32_t rows_for_slots(int first, int last) const noexcept {
     return begin[static_cast<std::size_t>(last)] - begin[static_cast<std::size_t>(first)];

@@ -81,6 +81,7 @@ void Lane::attach(TeamState& team, int index) {
   all_direct_ = team.all_direct();
   seen_.assign(static_cast<std::size_t>(pes_), 0);
   seen_[static_cast<std::size_t>(pe_)] = ~std::uint64_t{0};
+  checked_.assign(static_cast<std::size_t>(pes_), 0);
   for (int i = 0; i < pes_; ++i) {
     auto* words = reinterpret_cast<TeamWords*>(team.words().readable(i));
     words_.push_back(&words->lanes[static_cast<std::size_t>(index)]);
@@ -155,6 +156,7 @@ void Lane::post() {
     team_->words().push(i, slot_offset_ + offsetof(CallSlot, consumed), sizeof(std::uint64_t));
   }
   posted_ = true;
+  posted_words_[call_ % kDepth] = expected_;
   raise(CallSlot::kArrival, expected_);
 }
 
@@ -178,11 +180,24 @@ void Lane::publish_line(const std::byte* payload, std::size_t bytes) {
 bool Lane::arrived(int pe) {
   const std::uint64_t word = load(pe, call_ % kDepth, CallSlot::kArrival);
   if (word == expected_) [[likely]] {
+    std::uint64_t& checked = checked_[static_cast<std::size_t>(pe)];
+    if (checked + 1 < call_) check_earlier(pe);
+    checked = call_;
     seen_[static_cast<std::size_t>(pe)] = call_;
     return true;
   }
-  if (call_of(word) >= call_) disagree(pe, word);
+  if (call_of(word) >= call_) disagree(pe, call_, word);
   return false;
+}
+
+// In a broadcast not everyone awaits everyone; two PEs that each took itself for the root would
+// not notice. Who posted this call has posted the earlier ones, and their slots still show them.
+void Lane::check_earlier(int pe) {
+  const std::uint64_t last = checked_[static_cast<std::size_t>(pe)];
+  for (std::uint64_t d = call_ > kDepth - 2 ? call_ - (kDepth - 2) : 1; d < call_; ++d) {
+    const std::uint64_t word = load(pe, d % kDepth, CallSlot::kArrival);
+    if (d > last && call_of(word) == d && word != posted_words_[d % kDepth]) disagree(pe, d, word);
+  }
 }
 
 void Lane::await(int pe, std::uint64_t step) {
@@ -334,24 +349,25 @@ void Lane::check_arrivals() {
   for (int i = 0; i < pes_; ++i) {
     if (i == pe_) continue;
     const std::uint64_t word = load(i, call_ % kDepth, CallSlot::kArrival);
-    if (call_of(word) >= call_ && word != expected_) disagree(i, word);
+    if (call_of(word) >= call_ && word != expected_) disagree(i, call_, word);
   }
 }
 
-void Lane::disagree(int pe, std::uint64_t theirs) {
+void Lane::disagree(int pe, std::uint64_t call, std::uint64_t theirs) {
+  const CallRecord& mine = words_[static_cast<std::size_t>(pe_)]->records[call % kDepth];
   const int world_pe = team_->member(pe);
   std::string text;
   ErrorCode code = ErrorCode::Mismatch;
   if ((theirs & kFingerprintMask) == 0) {
     code = ErrorCode::PeerFailed;
-    text = fmt::format("{}, call {} on team {}: PE {} refused its arguments: {}", operation(),
-                       call_, team_->name(), pe,
+    text = fmt::format("{}, call {} on team {}: PE {} refused its arguments: {}",
+                       name_of(mine.kind), call, team_->name(), pe,
                        team_->world().peer(world_pe).control->trouble.text());
   } else {
-    text = fmt::format("call {} on team {}: PE {} calls {}", call_, team_->name(), pe_,
-                       text_of(record_));
+    text = fmt::format("call {} on team {}: PE {} calls {}", call, team_->name(), pe_,
+                       text_of(mine));
     if (all_direct_) {
-      const CallRecord& record = words_[static_cast<std::size_t>(pe)]->records[call_ % kDepth];
+      const CallRecord& record = words_[static_cast<std::size_t>(pe)]->records[call % kDepth];
       text += fmt::format(", but PE {} calls {}", pe, text_of(record));
     } else {
       text += fmt::format(", but PE {} makes another call", pe);

@@ -130,7 +130,8 @@ class Lane {
   void catch_up(std::uint64_t target);
   void make_room(Ring& ring, std::uint64_t end);
   std::uint64_t last_arrival(int pe) const noexcept;
-  [[noreturn]] void disagree(int pe, std::uint64_t theirs);
+  void check_earlier(int pe);
+  [[noreturn]] void disagree(int pe, std::uint64_t call, std::uint64_t theirs);
   WaitSite site(int on) const noexcept;
 
   TeamState* team_ = nullptr;
@@ -147,6 +148,8 @@ class Lane {
   CallRecord record_;
   std::vector<LaneWords*> words_;       ///< of each member: its instance or mirror
   std::vector<std::uint64_t> seen_;     ///< last call that each member is known to have posted
+  std::vector<std::uint64_t> checked_;  ///< last call in which its arrival was compared with mine
+  std::array<std::uint64_t, kDepth> posted_words_{};  ///< my own last arrivals
   std::vector<Ring> rings_;
   std::vector<Reservation> reservations_;  ///< of this call
 };

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <atomic>
-
 #include "primitives/fault.hpp"
+#include "primitives/signals_look.hpp"
 #include "primitives/team_state.hpp"
 #include "primitives/tensor_checks.hpp"
 #include "primitives/transfer_order.hpp"
@@ -12,32 +11,8 @@
 namespace tutti::detail {
 namespace {
 
-/// Between two looks at whether peers live, of a program that tests in a loop.
-constexpr unsigned kTestsBetweenChecks = 1024;
-
-bool holds(std::uint64_t word, Cmp cmp, std::uint64_t value) {
-  switch (cmp) {
-    case Cmp::Eq:
-      return word == value;
-    case Cmp::Ne:
-      return word != value;
-    case Cmp::Gt:
-      return word > value;
-    case Cmp::Ge:
-      return word >= value;
-    case Cmp::Lt:
-      return word < value;
-    case Cmp::Le:
-      break;
-  }
-  return word <= value;
-}
-
-/// Sequentially consistent, as the wait engine needs it; sees what the raiser wrote before.
 std::uint64_t load(const WordAt& word, int pe) {
-  std::byte* at = word.words->block->readable(pe) + word.index * kLine;
-  return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(at))
-      .load(std::memory_order_seq_cst);
+  return load_word(word.words->block->readable(pe) + word.index * kLine);
 }
 
 /// What is here for a team's own words.
@@ -51,24 +26,6 @@ struct Here {
 
 WaitSite site_of(TeamState& team, const char* what, int on, Timeout timeout) {
   return {&team, what, -1, on, timeout};
-}
-
-/// One look that does not block. Drives transfers; from time to time asks whether it can still
-/// come.
-template <class Ready>
-bool look(TeamState& team, int on, Ready&& ready) {
-  team.check_usable();
-  if (ready()) return true;
-  if (Transport* transport = team.world().transport()) {
-    transport->progress();
-    if (ready()) return true;
-  }
-  thread_local unsigned tests = 0;
-  if (++tests % kTestsBetweenChecks == 0) {
-    team.check(site_of(team, "test", on, {}), {}, true, Predicate(ready));
-    return ready();
-  }
-  return false;
 }
 
 TeamState& team_of(const WordSet& set, const char* what) {

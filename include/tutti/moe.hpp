@@ -20,7 +20,7 @@
 /// Mixture of experts: tokens travel to the PEs of their experts and come back as weighted sums.
 namespace tutti::moe {
 
-class PlanState;
+struct PlanState;
 
 /// What `combine` does with the output rows of tokens that a mask leaves out.
 enum class Inactive : std::uint8_t {

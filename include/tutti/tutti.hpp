@@ -14,6 +14,7 @@
 #include "tutti/signals.hpp"
 #include "tutti/team.hpp"
 #include "tutti/tensor.hpp"
+#include "tutti/tile_signals.hpp"
 #include "tutti/text.hpp"
 #include "tutti/transfer.hpp"
 #include "tutti/tuning.hpp"

@@ -10,7 +10,7 @@
 #include "tutti/team.hpp"
 #include "tutti/tuning.hpp"
 
-namespace tutti::test {
+namespace tutti::tests {
 namespace {
 
 std::vector<const Algorithm*> all_algorithms() {
@@ -189,4 +189,4 @@ TEST(Collectives, one_hundred_megabytes_pass_through_a_small_ring) {
 }
 
 }  // namespace
-}  // namespace tutti::test
+}  // namespace tutti::tests

@@ -15,7 +15,7 @@
 #include "support/processes.hpp"
 #include "tutti/tutti.hpp"
 
-namespace tutti::test {
+namespace tutti::tests {
 namespace {
 
 using ::testing::AllOf;
@@ -317,4 +317,4 @@ TEST(Failure, processes_compute_what_threads_compute) {
 }
 
 }  // namespace
-}  // namespace tutti::test
+}  // namespace tutti::tests

@@ -10,7 +10,7 @@
 
 #include "support/moe_check.hpp"
 
-namespace tutti::test {
+namespace tutti::tests {
 namespace {
 
 using ::testing::ElementsAre;
@@ -22,6 +22,7 @@ void run_rounds(const MoeShape& shape, const std::vector<std::vector<std::size_t
   std::vector<std::vector<MoeBatch<float>>> rounds;
   for (std::size_t round = 0; round < tokens.size(); ++round) {
     std::vector<MoeBatch<float>> batches;
+    batches.reserve(static_cast<std::size_t>(pes));
     for (int pe = 0; pe < pes; ++pe) {
       batches.push_back(make_batch<float>(shape, router == Router::OneExpert ? 0 : round + 1, pe,
                                           tokens[round][static_cast<std::size_t>(pe)], false,
@@ -188,6 +189,7 @@ TEST(MoeCases, two_plans_overlap_on_one_team) {
 TEST(MoeCases, seed_functions_give_the_seeds_order) {
   const MoeShape shape{8, 3, 16, balanced_owners(8, 2)};
   std::vector<MoeBatch<bf16>> batches;
+  batches.reserve(2);
   for (int pe = 0; pe < 2; ++pe) batches.push_back(make_batch<bf16>(shape, 3, pe, 6, true));
   run(2, [&](Team& team) {
     const auto& mine = batches[static_cast<std::size_t>(team.pe())];
@@ -221,4 +223,4 @@ TEST(MoeCases, seed_functions_give_the_seeds_order) {
 }
 
 }  // namespace
-}  // namespace tutti::test
+}  // namespace tutti::tests

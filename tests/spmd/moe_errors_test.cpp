@@ -9,7 +9,7 @@
 #include "support/moe_check.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti::test {
+namespace tutti::tests {
 namespace {
 
 using ::testing::AllOf;
@@ -38,6 +38,7 @@ MoeShape small_shape() { return {4, 2, 3, balanced_owners(4, kPes)}; }
 /// A correct round on `plan`: the team and the plan have survived.
 void expect_usable(Team& team, moe::Plan& plan, std::uint64_t seed) {
   std::vector<MoeBatch<float>> batches;
+  batches.reserve(kPes);
   for (int pe = 0; pe < kPes; ++pe) {
     batches.push_back(make_batch<float>(small_shape(), seed, pe, 4, true));
   }
@@ -138,6 +139,7 @@ TEST(MoeErrors, more_rows_than_planned_are_counted_and_named) {
 
 TEST(MoeErrors, a_combine_that_one_pe_refuses_may_be_repeated) {
   std::vector<MoeBatch<float>> batches;
+  batches.reserve(kPes);
   for (int pe = 0; pe < kPes; ++pe) {
     batches.push_back(make_batch<float>(small_shape(), 9, pe, 4, false));
   }
@@ -245,4 +247,4 @@ TEST(MoeErrors, different_calls_are_a_mismatch_and_not_a_hang) {
 }
 
 }  // namespace
-}  // namespace tutti::test
+}  // namespace tutti::tests

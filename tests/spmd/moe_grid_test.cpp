@@ -9,17 +9,17 @@
 
 #include "support/moe_check.hpp"
 
-namespace tutti::test {
+namespace tutti::tests {
 namespace {
 
-template <class T, std::size_t N>
-T pick(const std::array<T, N>& values, std::uint64_t seed, std::uint64_t what) {
-  return values[mixed(seed, what) % N];
+template <class T, std::size_t kSize>
+T pick(const std::array<T, kSize>& values, std::uint64_t seed, std::uint64_t what) {
+  return values[mixed(seed, what) % kSize];
 }
 
 /// One point of the grid, chosen by a seed.
 struct Case {
-  explicit Case(std::uint64_t seed_) : seed(seed_) {
+  explicit Case(std::uint64_t number) : seed(number) {
     pes = pick(std::array{1, 2, 3, 4, 5}, seed, 1);
     shape.experts = pick(std::array{1, 3, 4, 8, 13, 32}, seed, 2);
     shape.topk = pick(std::array{1, 2, 4, 10}, seed, 3);
@@ -151,4 +151,4 @@ TEST(MoeGrid, bits_do_not_depend_on_pes_or_placement) {
 }
 
 }  // namespace
-}  // namespace tutti::test
+}  // namespace tutti::tests

@@ -8,7 +8,7 @@
 
 #include "support/moe_check.hpp"
 
-namespace tutti::test {
+namespace tutti::tests {
 namespace {
 
 // Random delays at the library's named points, where they are compiled in: also between the pull
@@ -74,4 +74,4 @@ TEST(MoeRace, dispatches_whose_handles_are_never_combined) {
 }
 
 }  // namespace
-}  // namespace tutti::test
+}  // namespace tutti::tests

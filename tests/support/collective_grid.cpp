@@ -14,7 +14,7 @@
 
 #include "tutti/tuning.hpp"
 
-namespace tutti::test {
+namespace tutti::tests {
 namespace {
 
 constexpr std::size_t kGuard = 64;  // bytes before and after each buffer
@@ -333,4 +333,4 @@ std::size_t check_algorithm(Team& team, const Algorithm& algorithm, bool reachab
   return ran;
 }
 
-}  // namespace tutti::test
+}  // namespace tutti::tests

@@ -7,7 +7,7 @@
 
 #include "tutti/collectives.hpp"
 
-namespace tutti::test {
+namespace tutti::tests {
 
 /// One cell of the grid that the registries span.
 struct Cell {
@@ -35,4 +35,4 @@ bool check_cell(Team& team, const Cell& cell, bool reachable, std::size_t& call)
 /// `check_cell` on all cells of an algorithm; the result counts those that ran.
 std::size_t check_algorithm(Team& team, const Algorithm& algorithm, bool reachable = true);
 
-}  // namespace tutti::test
+}  // namespace tutti::tests

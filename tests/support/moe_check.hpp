@@ -15,7 +15,7 @@
 #include "tutti/moe.hpp"
 #include "tutti/team.hpp"
 
-namespace tutti::test {
+namespace tutti::tests {
 
 /// How a round hands its buffers over.
 struct MoeStyle {
@@ -168,4 +168,4 @@ std::vector<T> check_round(Team& team, moe::Plan& plan, const MoeShape& shape,
   return combine(plan, shape, mine, team.pe(), handle, style);
 }
 
-}  // namespace tutti::test
+}  // namespace tutti::tests

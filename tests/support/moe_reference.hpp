@@ -11,7 +11,7 @@
 
 #include "tutti/types.hpp"
 
-namespace tutti::test {
+namespace tutti::tests {
 
 template <class T>
 T from_float(float value) {
@@ -41,8 +41,8 @@ struct MoeShape {
 inline std::vector<int> balanced_owners(int experts, int pes) {
   std::vector<int> owner;
   for (int pe = 0; pe < pes; ++pe) {
-    owner.insert(owner.end(),
-                 static_cast<std::size_t>(experts / pes + (pe < experts % pes ? 1 : 0)), pe);
+    const int block = experts / pes + (pe < experts % pes ? 1 : 0);
+    owner.insert(owner.end(), static_cast<std::size_t>(block), pe);
   }
   return owner;
 }
@@ -154,4 +154,4 @@ MoeBatch<T> make_batch(const MoeShape& shape, std::uint64_t seed, int pe, std::s
   return batch;
 }
 
-}  // namespace tutti::test
+}  // namespace tutti::tests

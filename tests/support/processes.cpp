@@ -14,7 +14,7 @@
 #include <new>
 #include <thread>
 
-namespace tutti::test {
+namespace tutti::tests {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -105,4 +105,4 @@ std::vector<Ending> run_processes(int pes, const ProcessBody& body, const Option
   return endings;
 }
 
-}  // namespace tutti::test
+}  // namespace tutti::tests

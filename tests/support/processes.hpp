@@ -9,7 +9,7 @@
 
 #include "tutti/team.hpp"
 
-namespace tutti::test {
+namespace tutti::tests {
 
 /// How one PE of `run_processes` ended.
 struct Ending {
@@ -33,4 +33,4 @@ using ProcessBody = std::function<void(Team&, FaultClock&)>;
 std::vector<Ending> run_processes(int pes, const ProcessBody& body, const Options& options = {},
                                   double limit_seconds = 20);
 
-}  // namespace tutti::test
+}  // namespace tutti::tests

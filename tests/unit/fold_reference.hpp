@@ -12,7 +12,7 @@
 
 #include "tutti/types.hpp"
 
-namespace tutti::test {
+namespace tutti::tests {
 
 template <class T>
 inline constexpr bool is_half = std::is_same_v<T, f16> || std::is_same_v<T, bf16>;
@@ -115,4 +115,4 @@ T value_at(std::size_t source, std::size_t index) {
   }
 }
 
-}  // namespace tutti::test
+}  // namespace tutti::tests

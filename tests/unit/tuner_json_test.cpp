@@ -191,20 +191,19 @@ TEST(TunerJson, refuses_numbers_that_json_cannot_hold) {
   EXPECT_THROW(to_json(tuning), Error);
 }
 
-TEST(TunerJson, every_prefix_and_every_wrong_byte_is_refused_or_read) {
+TEST(TunerJson, prefixes_and_wrong_bytes_are_refused_or_read) {
   const std::string good = to_json(full_tuning());
   for (std::size_t i = 0; i < good.size() - 2; ++i) {
     EXPECT_THAT(refusal(good.substr(0, i)), StartsWith("t.json:")) << i;
   }
-  for (std::size_t i = 0; i < good.size(); ++i) {
-    for (const char c : {'\0', '"', '\\', '{', '}', '[', ',', '9', '-', ' ', '\xFF'}) {
-      std::string bad = good;
-      bad[i] = c;
-      try {
-        parse(bad);
-      } catch (const Error& error) {
-        EXPECT_THAT(error.what(), StartsWith("t.json:"));
-      }
+  constexpr std::string_view kWrong("\0\"\\{}[,9- \xFF", 11);
+  for (std::size_t i = 0; i < 2 * good.size(); ++i) {
+    std::string bad = good;
+    bad[i % good.size()] = kWrong[i % kWrong.size()];
+    try {
+      parse(bad);
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), StartsWith("t.json:")) << bad;
     }
   }
 }
