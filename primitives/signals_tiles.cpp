@@ -103,8 +103,8 @@ Token put_signal_tiles(const Source& from, const Region& to, int pe, std::uint64
   return signal_tiles(to, pe, value, update, {});
 }
 
-void wait_tiles(const Region& region, int source, Cmp cmp, std::uint64_t value, Timeout timeout,
-                std::span<const Token> after) {
+void wait_tiles(const Region& region, int source, Cmp cmp, std::uint64_t value,
+                std::chrono::milliseconds timeout, std::span<const Token> after) {
   const TensorState& tensor = *region.tensor;
   TeamState& team = *tensor.team;
   check_source(tensor, "wait_until", source);

@@ -24,7 +24,7 @@ struct Here {
   bool operator()(const WordAt& word) const { return holds(load(word, team.pe()), cmp, value); }
 };
 
-WaitSite site_of(TeamState& team, const char* what, int on, Timeout timeout) {
+WaitSite site_of(TeamState& team, const char* what, int on, std::chrono::milliseconds timeout) {
   return {&team, what, -1, on, timeout};
 }
 
@@ -40,7 +40,7 @@ TeamState& team_of(const WordSet& set, const char* what) {
 
 }  // namespace
 
-void wait_until(const WordAt& word, Cmp cmp, std::uint64_t value, Timeout timeout,
+void wait_until(const WordAt& word, Cmp cmp, std::uint64_t value, std::chrono::milliseconds timeout,
                 std::span<const Token> after) {
   TeamState& team = *word.words->team;
   team.check_usable();
@@ -56,7 +56,7 @@ bool test(const WordAt& word, Cmp cmp, std::uint64_t value) {
   return look(here.team, -1, [&] { return here(word); });
 }
 
-void await(const WordAt& word, int pe, std::uint64_t value, Timeout timeout) {
+void await(const WordAt& word, int pe, std::uint64_t value, std::chrono::milliseconds timeout) {
   TeamState& team = *word.words->team;
   team.check_usable();
   check_pe(team, "await", pe);
@@ -71,7 +71,8 @@ bool test_published(const WordAt& word, int pe, std::uint64_t value) {
   return look(team, pe, [&] { return load(word, pe) >= value; });
 }
 
-std::size_t wait_any(const WordSet& set, Cmp cmp, std::uint64_t value, Timeout timeout) {
+std::size_t wait_any(const WordSet& set, Cmp cmp, std::uint64_t value,
+                     std::chrono::milliseconds timeout) {
   if (set.size == 0) {
     throw Error(ErrorCode::InvalidArgument,
                 "wait_any or wait_some on no words; at least 1 is needed");
@@ -90,7 +91,7 @@ std::size_t wait_any(const WordSet& set, Cmp cmp, std::uint64_t value, Timeout t
   return found;
 }
 
-void wait_all(const WordSet& set, Cmp cmp, std::uint64_t value, Timeout timeout) {
+void wait_all(const WordSet& set, Cmp cmp, std::uint64_t value, std::chrono::milliseconds timeout) {
   if (set.size == 0) return;
   TeamState& team = team_of(set, "wait_all");
   team.check_usable();

@@ -41,16 +41,14 @@ void announce(Word& word, std::uint32_t key) {
   } while (!word.compare_exchange_weak(now, next, std::memory_order_seq_cst));
 }
 
-void withdraw(Word& word) {
-  word.fetch_sub(sleep_word::make(1, 0), std::memory_order_seq_cst);
-}
+void withdraw(Word& word) { word.fetch_sub(sleep_word::make(1, 0), std::memory_order_seq_cst); }
 
 }  // namespace
 
 void WaitEngine::sleep(Predicate ready, const WaitSite& site, milliseconds most) {
   ControlBlock& control = world_.control();
-  const std::uint32_t key = site.on >= 0 ? static_cast<std::uint32_t>(site.team->member(site.on))
-                                         : sleep_word::kAnything;
+  const std::uint32_t key =
+      site.on >= 0 ? static_cast<std::uint32_t>(site.team->member(site.on)) : sleep_word::kAnything;
   announce(control.sleep, key);
   world_.node_sleepers().fetch_add(1, std::memory_order_seq_cst);
   const std::uint32_t bell = control.doorbell.load(std::memory_order_seq_cst);

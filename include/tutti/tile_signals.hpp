@@ -26,7 +26,7 @@ TUTTI_API Token signal_tiles(const Region& region, int pe, std::uint64_t value, 
 TUTTI_API Token put_signal_tiles(const Source& from, const Region& to, int pe, std::uint64_t value,
                                  WordUpdate update, std::span<const Token> after);
 TUTTI_API void wait_tiles(const Region& region, int source, Cmp cmp, std::uint64_t value,
-                          Timeout timeout, std::span<const Token> after);
+                          std::chrono::milliseconds timeout, std::span<const Token> after);
 TUTTI_API bool test_tiles(const Region& region, int source, Cmp cmp, std::uint64_t value);
 inline constexpr int kNoSource = -1;
 }  // namespace detail

@@ -17,9 +17,6 @@
 
 namespace tutti {
 
-/// How long a wait may last; 0 = the team's own limit (`Options::timeout`).
-using Timeout = std::chrono::milliseconds;
-
 /// A word that its owner waits on.
 template <class W>
 concept WaitableWord = std::same_as<W, Signal> || std::same_as<W, Counter>;
@@ -46,13 +43,16 @@ WordSet set_of(const R& range) noexcept {
           }};
 }
 
-TUTTI_API void wait_until(const WordAt& word, Cmp cmp, std::uint64_t value, Timeout timeout,
-                          std::span<const Token> after);
+TUTTI_API void wait_until(const WordAt& word, Cmp cmp, std::uint64_t value,
+                          std::chrono::milliseconds timeout, std::span<const Token> after);
 TUTTI_API bool test(const WordAt& word, Cmp cmp, std::uint64_t value);
-TUTTI_API void await(const WordAt& word, int pe, std::uint64_t value, Timeout timeout);
+TUTTI_API void await(const WordAt& word, int pe, std::uint64_t value,
+                     std::chrono::milliseconds timeout);
 TUTTI_API bool test_published(const WordAt& word, int pe, std::uint64_t value);
-TUTTI_API std::size_t wait_any(const WordSet& set, Cmp cmp, std::uint64_t value, Timeout timeout);
-TUTTI_API void wait_all(const WordSet& set, Cmp cmp, std::uint64_t value, Timeout timeout);
+TUTTI_API std::size_t wait_any(const WordSet& set, Cmp cmp, std::uint64_t value,
+                               std::chrono::milliseconds timeout);
+TUTTI_API void wait_all(const WordSet& set, Cmp cmp, std::uint64_t value,
+                        std::chrono::milliseconds timeout);
 TUTTI_API std::optional<std::size_t> test_any(const WordSet& set, Cmp cmp, std::uint64_t value);
 TUTTI_API bool test_all(const WordSet& set, Cmp cmp, std::uint64_t value);
 TUTTI_API std::vector<std::size_t> test_some(const WordSet& set, Cmp cmp, std::uint64_t value);
@@ -62,6 +62,7 @@ TUTTI_API std::vector<std::size_t> test_some(const WordSet& set, Cmp cmp, std::u
 /// Blocks until my own `word` compares true with `value`; what the word announces may then be read.
 /// Sleeps if it takes long, and drives all transfers of this PE meanwhile. For words that count,
 /// `Cmp::Ge` misses nothing; `Cmp::Eq` hangs if the word was raised twice in between.
+/// `timeout` (all waits): 0 = the team's (`Options::timeout`).
 /// Errors (all waits): `Timeout`, after which the team stays usable; `PeerFailed` if nobody can
 /// raise the word any more.
 template <WaitableWord W, OneToken... After>
@@ -70,7 +71,8 @@ Token wait_until(W word, Cmp cmp, std::uint64_t value, const After&... after) {
   return {};
 }
 template <WaitableWord W, OneToken... After>
-Token wait_until(W word, Cmp cmp, std::uint64_t value, Timeout timeout, const After&... after) {
+Token wait_until(W word, Cmp cmp, std::uint64_t value, std::chrono::milliseconds timeout,
+                 const After&... after) {
   detail::wait_until(word.at(), cmp, value, timeout, detail::tokens(after...));
   return {};
 }
@@ -91,7 +93,8 @@ bool test(W word, Cmp cmp, std::uint64_t value) {
 
 /// Blocks until PE `pe` has published `value` or more.
 /// Errors: `InvalidArgument` (here) for a PE that the team does not have.
-inline Token await(PublishedWord word, int pe, std::uint64_t value, Timeout timeout = {}) {
+inline Token await(PublishedWord word, int pe, std::uint64_t value,
+                   std::chrono::milliseconds timeout = {}) {
   detail::await(word.at(), pe, value, timeout);
   return {};
 }
@@ -103,18 +106,20 @@ inline bool test(PublishedWord word, int pe, std::uint64_t value) {
 /// The words belong to one team.
 /// Errors: `InvalidArgument` for no words at all, or words of several teams.
 template <WordRange R>
-std::size_t wait_any(const R& words, Cmp cmp, std::uint64_t value, Timeout timeout = {}) {
+std::size_t wait_any(const R& words, Cmp cmp, std::uint64_t value,
+                     std::chrono::milliseconds timeout = {}) {
   return detail::wait_any(detail::set_of(words), cmp, value, timeout);
 }
 /// Blocks until all compare true, each at some time; at once for no words.
 template <WordRange R>
-void wait_all(const R& words, Cmp cmp, std::uint64_t value, Timeout timeout = {}) {
+void wait_all(const R& words, Cmp cmp, std::uint64_t value,
+              std::chrono::milliseconds timeout = {}) {
   detail::wait_all(detail::set_of(words), cmp, value, timeout);
 }
 /// Blocks like `wait_any`; returns the indices of all that compare true, ascending.
 template <WordRange R>
 std::vector<std::size_t> wait_some(const R& words, Cmp cmp, std::uint64_t value,
-                                   Timeout timeout = {}) {
+                                   std::chrono::milliseconds timeout = {}) {
   detail::wait_any(detail::set_of(words), cmp, value, timeout);
   return detail::test_some(detail::set_of(words), cmp, value);
 }

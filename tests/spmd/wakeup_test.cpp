@@ -22,6 +22,8 @@ const bool sleep_only = [] {
   return true;
 }();
 
+void spin_once() { asm volatile("" ::: "memory"); }
+
 std::uint64_t wide(int value) { return static_cast<std::uint64_t>(value); }
 
 TEST(Wakeup, no_wake_up_of_a_counter_is_lost) {
@@ -46,8 +48,8 @@ TEST(Wakeup, no_wake_up_of_a_signal_is_lost_whenever_it_comes) {
     for (std::uint64_t i = 1; i <= last; ++i) {
       if (team.pe() == 1) wait_until(words[0], Cmp::Ge, i);
       // While the peer is looking a last time, is going to sleep, or sleeps.
-      for (volatile std::uint32_t spin = random() % 4096; spin > 0; spin = spin - 1) {
-      }
+      const std::uint32_t turns = random() % 4096;
+      for (std::uint32_t turn = 0; turn < turns; ++turn) spin_once();
       signal(words[0], 1 - team.pe(), i, Update::Set);
       if (team.pe() == 0) wait_until(words[0], Cmp::Ge, i);
     }

@@ -13,7 +13,7 @@
 
 #include "collectives/kernels/fold.hpp"
 #include "primitives/copy.hpp"
-#include "tests/unit/fold_reference.hpp"
+#include "fold_reference.hpp"
 #include "tutti/types.hpp"
 
 #if defined(__SSE2__)
@@ -24,10 +24,10 @@ namespace tutti::detail {
 namespace {
 
 using std::size_t;
-using test::bits_of;
-using test::left_fold;
-using test::narrow;
-using test::value_at;
+using tests::bits_of;
+using tests::left_fold;
+using tests::narrow;
+using tests::value_at;
 
 /// `count` elements at any address, with guards around them.
 template <class T>

@@ -15,8 +15,8 @@
 namespace tutti::moe {
 namespace {
 
-using test::as_float;
-using test::from_float;
+using tests::as_float;
+using tests::from_float;
 
 /// Any bit pattern but NaN.
 template <class T>

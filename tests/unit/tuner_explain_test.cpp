@@ -50,6 +50,24 @@ TEST(TunerCost, grows_with_bytes_and_with_distance) {
   EXPECT_LT(predict(40, 1 << 20), predict(200, 1 << 20));
 }
 
+TEST(TunerCost, is_the_sum_of_words_and_bytes_over_bandwidths) {
+  const Problem problem =
+      allreduce_of(250, 2);  // two steps; stores 1000 bytes, loads and folds 2000
+  const CostModel model = {0.25, 0.1, 1, 4, 2};
+  EXPECT_DOUBLE_EQ(predicted_us(fake::kTwoShot, {}, problem, model),
+                   0.25 + (2 + 1.0 / 16) * 0.1 + 1.0 + 0.5 + 1.0);
+}
+
+TEST(TunerExplain, the_runner_up_is_the_fastest_of_the_others) {
+  const std::vector<Rule> file = {rule_for(fake::kTwoShot)};
+  SelectorInput input;
+  input.catalog = &fake::catalog();
+  input.file = file;
+  const Explanation record = explain(allreduce_of(1024), input, {});
+  ASSERT_TRUE(record.runner_up);
+  EXPECT_EQ(record.runner_up->algorithm, &fake::kOneShot) << "ring comes later and is slower";
+}
+
 TEST(TunerExplain, tells_choice_runner_up_exclusions_and_evidence) {
   std::vector<Rule> file = {rule_for(fake::kTwoShot, "t.json:12 rules[3]")};
   file[0].evidence = Evidence{0.5, {0.49, 0.52}, 31, 1.12, "one_shot", {{1.21, 1.33}}};

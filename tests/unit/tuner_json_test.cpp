@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstddef>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <sstream>
@@ -209,11 +211,12 @@ TEST(TunerJson, prefixes_and_wrong_bytes_are_refused_or_read) {
 }
 
 TEST(TunerJson, a_file_is_written_whole_and_read_back) {
-  const std::string path = ::testing::TempDir() + "tutti_tuner_json_test.json";
+  const std::string path = ::testing::TempDir() + "tutti_tuning_" + std::to_string(::getpid());
   std::ofstream(path) << "old content";
   write_tuning(path, full_tuning());
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
+  std::filesystem::remove(path);
   EXPECT_EQ(parse(text.str()), full_tuning());
   EXPECT_THROW(write_tuning(::testing::TempDir() + "no/such/folder.json", {}), Error);
 }
