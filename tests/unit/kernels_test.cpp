@@ -149,7 +149,7 @@ class Fold : public ::testing::TestWithParam<std::int64_t> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Targets, Fold, ::testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
-                         [](const auto& info) { return hwy::TargetName(info.param); });
+                         [](const auto& which) { return hwy::TargetName(which.param); });
 
 template <class T>
 std::vector<T> run_fold(Op op, const std::vector<std::vector<T>>& in, size_t divisor = 1) {
