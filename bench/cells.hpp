@@ -15,7 +15,8 @@ struct NamedCell {
   Cell cell;
 };
 
-/// The cells that have a benchmark: every algorithm of every registry and "auto", for 8 B to 64 MiB.
+/// The cells that have a benchmark: every algorithm of every registry and "auto", for 8 B to 64
+/// MiB.
 std::vector<NamedCell> all_cells(const Team& team, Cycle cycle);
 
 /// nccl-tests' factor from algorithm to bus bandwidth.

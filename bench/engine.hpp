@@ -21,9 +21,9 @@ struct Contender {
 
 /// How much is measured. Equal on all PEs.
 struct Effort {
-  int rounds = 15;           ///< blocks of each contender
-  double block_ms = 2;       ///< length of a block, as measured on the slowest contender
-  double seconds = 0;        ///< stop early after so long; 0 = never
+  int rounds = 15;      ///< blocks of each contender
+  double block_ms = 2;  ///< length of a block, as measured on the slowest contender
+  double seconds = 0;   ///< stop early after so long; 0 = never
 };
 
 /// What was measured: times are of one cycle (produce, collective, consume), the slowest PE's, in
@@ -61,7 +61,6 @@ struct MachineSpeed {
 MachineSpeed measure_speed(Team& team);
 /// Seconds that the cell's bytes need at least: the larger of local bytes over copy bandwidth and
 /// crossing bytes over dirty-line bandwidth, and one line transfer.
-double bound_seconds(const Cell& cell, const Team& team, const MachineSpeed& speed,
-                     double line_ns);
+double bound_seconds(const Cell& cell, const Team& team, const MachineSpeed& speed, double line_ns);
 
 }  // namespace tutti::bench

@@ -101,14 +101,15 @@ PrimitiveResult copies(Team& team, Primitive what, std::size_t bytes, int rounds
   const auto touch = [&] {
     if (team.pe() != 1) return;
     if (is_put) {
-      volatile std::uint64_t sink = std::accumulate(data.local().begin(), data.local().end(),
-                                                    std::uint64_t{0});
+      volatile std::uint64_t sink =
+          std::accumulate(data.local().begin(), data.local().end(), std::uint64_t{0});
       static_cast<void>(sink);
     } else {
       std::ranges::fill(data.local(), std::uint8_t{3});
     }
   };
-  const int repeats = static_cast<int>(std::clamp<std::size_t>((std::size_t{4} << 20) / bytes, 2, 200));
+  const int repeats =
+      static_cast<int>(std::clamp<std::size_t>((std::size_t{4} << 20) / bytes, 2, 200));
   const auto timed = [&](auto&& copy) {
     double sum = 0;
     for (int i = 0; i < repeats; ++i) {

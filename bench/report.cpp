@@ -71,16 +71,16 @@ class Table final : public benchmark::BenchmarkReporter {
         const auto at = run.counters.find(name);
         return at == run.counters.end() ? 0.0 : at->second.value;
       };
-      const std::string ratio =
-          value("vs_mpi") == 0 ? "-"
-                               : fmt::format("{:.2f} [{:.2f}, {:.2f}]", value("vs_mpi"),
-                                             value("vs_mpi_lo"), value("vs_mpi_hi"));
+      const std::string ratio = value("vs_mpi") == 0
+                                    ? "-"
+                                    : fmt::format("{:.2f} [{:.2f}, {:.2f}]", value("vs_mpi"),
+                                                  value("vs_mpi_lo"), value("vs_mpi_hi"));
       const double line = value("line_ns");
       fmt::print("{:<44} {:>11} {:>20} {:>5.0f} {:>6} {:>20} {:>5.0f}% {:>5.0f}  {}\n",
                  run.benchmark_name(), time_text(run.real_accumulated_time),
                  fmt::format("{} {}", time_text(value("time_lo")), time_text(value("time_hi"))),
-                 line, regime_of(static_cast<int>(line)), ratio, value("bound_pct"),
-                 value("wrong"), run.report_label);
+                 line, regime_of(static_cast<int>(line)), ratio, value("bound_pct"), value("wrong"),
+                 run.report_label);
     }
     std::cout.flush();
   }

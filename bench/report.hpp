@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <benchmark/benchmark.h>
+
 #include <map>
 #include <memory>
 #include <string>
-
-#include <benchmark/benchmark.h>
 
 namespace tutti::bench {
 

@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kFinalists = 4;
 constexpr int kScreeningRounds = 3;
-constexpr int kMostRounds = 61;
+constexpr int kMostRounds = 201;
 constexpr int kLeastRounds = 10;
 
 std::vector<Cell> cells_of(const SweepPlan& plan) {
@@ -77,8 +77,8 @@ Finding judge(Team& team, const Cell& cell, double seconds, double margin) {
   for (const std::string& name : finalists) {
     contenders.push_back(tutti_call(team, name, cell.contract));
   }
-  const Measurement measured = measure(
-      team, work, contenders, {.rounds = kMostRounds, .block_ms = 0.6, .seconds = seconds});
+  const Measurement measured =
+      measure(team, work, contenders, {.rounds = kMostRounds, .block_ms = 0.6, .seconds = seconds});
 
   Finding finding;
   finding.cell = cell;
@@ -106,7 +106,8 @@ Finding judge(Team& team, const Cell& cell, double seconds, double margin) {
   finding.evidence.vs_builtin = vs_builtin.median;
   if (right.size() > 1) {
     const Estimate ratio = estimate(ratios(half_of(measured.seconds[right[1]], 1), mine));
-    finding.evidence.runner_up = finalists[right[1] - 1];
+    const std::string& second = finalists[right[1] - 1];
+    finding.evidence.runner_up = second.substr(0, second.find(':'));
     finding.evidence.runner_up_ratio = {{ratio.low, ratio.high}};
   }
   return finding;
@@ -116,10 +117,9 @@ void show_progress(std::size_t done, std::size_t all, double left, const Finding
   const Cell& cell = finding.cell;
   fmt::print(stderr, "[{:>3}/{}] {:>4.0f} s left  {:<14} {:<9} {:>8} B  {}\n", done, all, left,
              name_of(cell.collective), name_of(cell.placement), cell.bytes,
-             finding.winner.empty()
-                 ? std::string("built-in stays")
-                 : fmt::format("{} ({:.2f} x built-in)", finding.winner,
-                               finding.evidence.vs_builtin.value_or(1)));
+             finding.winner.empty() ? std::string("built-in stays")
+                                    : fmt::format("{} ({:.2f} x built-in)", finding.winner,
+                                                  finding.evidence.vs_builtin.value_or(1)));
 }
 
 }  // namespace
@@ -140,8 +140,8 @@ std::vector<Finding> sweep(Team& team, const SweepPlan& plan) {
       }
       break;
     }
-    // About half of a cell's share goes into verification and screening.
-    findings.push_back(judge(team, cells[i], share / 2, plan.margin));
+    // Some of a cell's share goes into verification and screening.
+    findings.push_back(judge(team, cells[i], 0.7 * share, plan.margin));
     const double remaining = left();
     if (team.pe() == 0) show_progress(i + 1, cells.size(), remaining, findings.back());
   }
@@ -152,8 +152,7 @@ namespace {
 
 /// A winner holds from halfway (geometrically) to the size before, to halfway to the size after.
 std::uint64_t between(std::size_t a, std::size_t b) {
-  return static_cast<std::uint64_t>(
-      std::sqrt(static_cast<double>(a) * static_cast<double>(b)));
+  return static_cast<std::uint64_t>(std::sqrt(static_cast<double>(a) * static_cast<double>(b)));
 }
 
 bool same_kind(const Cell& a, const Cell& b) {
@@ -194,10 +193,9 @@ std::vector<Rule> rules_of(const std::vector<Finding>& findings, const Team& tea
     if (finding.winner.empty()) continue;
     Rule rule = rule_of(finding, team);
     const bool follows = i > 0 && same_kind(findings[i - 1].cell, finding.cell);
-    const bool goes_on =
-        i + 1 < findings.size() && same_kind(findings[i + 1].cell, finding.cell);
-    rule.bytes.low = follows ? between(findings[i - 1].cell.bytes, finding.cell.bytes) + 1
-                             : finding.cell.bytes;
+    const bool goes_on = i + 1 < findings.size() && same_kind(findings[i + 1].cell, finding.cell);
+    rule.bytes.low =
+        follows ? between(findings[i - 1].cell.bytes, finding.cell.bytes) + 1 : finding.cell.bytes;
     rule.bytes.high =
         goes_on ? between(finding.cell.bytes, findings[i + 1].cell.bytes) : finding.cell.bytes;
     const bool extends = follows && !rules.empty() && findings[i - 1].winner == finding.winner &&

@@ -24,9 +24,9 @@ struct SweepPlan {
 /// What a sweep found for one cell.
 struct Finding {
   Cell cell;
-  std::string winner;    ///< "" if the built-in choice stays
-  Evidence evidence;     ///< from the half of the rounds that did not choose
-  double line_ns = 0;    ///< median calibration of its rounds
+  std::string winner;  ///< "" if the built-in choice stays
+  Evidence evidence;   ///< from the half of the rounds that did not choose
+  double line_ns = 0;  ///< median calibration of its rounds
 };
 
 /// Measures every cell of the plan within the budget: a short round of all candidates, then the

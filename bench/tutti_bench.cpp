@@ -191,8 +191,8 @@ void report(benchmark::State& state, const Cell& cell, int pes, const Outcome& o
   }
   if (seconds > 0) {
     counters["algbw"] = static_cast<double>(cell.bytes) / seconds / 1e9;
-    counters["busbw"] = static_cast<double>(cell.bytes) / seconds / 1e9 *
-                        bus_factor(cell.collective, pes);
+    counters["busbw"] =
+        static_cast<double>(cell.bytes) / seconds / 1e9 * bus_factor(cell.collective, pes);
     counters["bound_pct"] = 100 * outcome.bound / seconds;
   }
   state.SetLabel(outcome.ran);
@@ -209,14 +209,14 @@ void serve(Team& team, const Flags& flags, const MachineSpeed& speed) {
 void add_benchmarks(Team& team, const Flags& flags, const MachineSpeed& speed) {
   const auto add = [&](const std::string& name, const Order& order) {
     const auto known = std::make_shared<std::optional<Outcome>>();
-    benchmark::RegisterBenchmark(name.c_str(), [&team, &flags, &speed, order, known](
-                                                   benchmark::State& state) {
-      // It may run this as often as it likes: the cell is measured once, by our own engine.
-      if (!*known) *known = obey(team, exchange(team, order), flags.effort, speed);
-      for (auto _ : state) {
-      }
-      report(state, order.cell, team.size(), **known);
-    });
+    benchmark::RegisterBenchmark(
+        name.c_str(), [&team, &flags, &speed, order, known](benchmark::State& state) {
+          // It may run this as often as it likes: the cell is measured once, by our own engine.
+          if (!*known) *known = obey(team, exchange(team, order), flags.effort, speed);
+          for (auto _ : state) {
+          }
+          report(state, order.cell, team.size(), **known);
+        });
   };
   for (const NamedCell& named : all_cells(team, flags.cycle)) {
     Order order;
@@ -235,8 +235,9 @@ void add_benchmarks(Team& team, const Flags& flags, const MachineSpeed& speed) {
 
 void lead(Team& team, std::vector<char*> args, const Flags& flags, const MachineSpeed& speed,
           const std::string& header) {
-  std::string filter = "--benchmark_filter=^(allreduce|allgather|reduce_scatter)/f32/sum/"
-                       "[a-z]+/auto/bytes:[0-9]{1,7}$|^(barrier|put_signal)";
+  std::string filter =
+      "--benchmark_filter=^(allreduce|allgather|reduce_scatter)/f32/sum/"
+      "[a-z]+/auto/bytes:[0-9]{1,7}$|^(barrier|put_signal)";
   if (!flags.filtered) args.insert(args.begin() + 1, filter.data());
   // Our times are not its times: one iteration is enough. As a flag this leaves names alone.
   std::string shortest = "--benchmark_min_time=1e-9";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -14,6 +14,8 @@ namespace {
 
 using namespace tutti;
 using namespace tutti::bench;
+
+constexpr double kShortBudget = 40;  ///< seconds; below it sizes are eight times apart, not four
 
 struct Arguments {
   std::string out = "tuning.json";
@@ -61,15 +63,15 @@ SweepPlan plan_of(const Arguments& args) {
   const std::size_t smallest = parse_size("--min", args.smallest);
   const std::size_t largest = parse_size("--max", args.largest);
   if (smallest == 0 || smallest > largest) {
-    throw Error(ErrorCode::InvalidArgument,
-                fmt::format("--min {} --max {}; 1 <= min <= max must hold", args.smallest,
-                            args.largest));
+    throw Error(
+        ErrorCode::InvalidArgument,
+        fmt::format("--min {} --max {}; 1 <= min <= max must hold", args.smallest, args.largest));
   }
-  for (std::size_t bytes = smallest; bytes <= largest; bytes *= 8) plan.bytes.push_back(bytes);
-  if (plan.bytes.back() != largest) plan.bytes.push_back(largest);
   plan.cycle = cycle_from(args.cycle);
-  plan.budget_seconds =
-      static_cast<double>(parse_time("--budget", args.budget).count()) / 1000.0;
+  plan.budget_seconds = static_cast<double>(parse_time("--budget", args.budget).count()) / 1000.0;
+  const std::size_t factor = plan.budget_seconds < kShortBudget ? 8 : 4;
+  for (std::size_t bytes = smallest; bytes <= largest; bytes *= factor) plan.bytes.push_back(bytes);
+  if (plan.bytes.back() != largest) plan.bytes.push_back(largest);
   return plan;
 }
 
@@ -79,7 +81,7 @@ MachineFacts measured_machine(Team& team) {
   here.copy_gbps = speed.copy_gbps;
   here.line_ns = team.measure_line_ns();
   here.mpi = mpi_description();
-  here.binding = team.size() <= usable_cpus() ? "a core each" : "oversubscribed";
+  here.binding = usable_cpus() == 1 ? "one CPU a PE" : "not bound";
   return here;
 }
 
@@ -87,7 +89,8 @@ int run_sweep(const Arguments& args, int argc, char** argv) {
   return launch(argc, argv, [&](Team& team) {
     const SweepPlan plan = plan_of(args);
     if (team.size() < 2) {
-      throw Error(ErrorCode::InvalidArgument, "a sweep needs at least 2 PEs: TUTTI_PES=2 or mpirun");
+      throw Error(ErrorCode::InvalidArgument,
+                  "a sweep needs at least 2 PEs: TUTTI_PES=2 or mpirun");
     }
     const std::vector<Finding> findings = sweep(team, plan);
     Tuning tuning;

@@ -37,7 +37,8 @@ template <class T>
 void fill(std::byte* to, std::size_t count, int pe, std::uint64_t call) {
   // Values repeat every eight elements: a copied pattern fills at the speed of stores.
   std::array<T, 64> pattern;
-  for (std::size_t i = 0; i < pattern.size(); ++i) pattern[i] = element_of<T>(value_of(pe, i, call));
+  for (std::size_t i = 0; i < pattern.size(); ++i)
+    pattern[i] = element_of<T>(value_of(pe, i, call));
   std::size_t i = 0;
   for (; i + pattern.size() <= count; i += pattern.size()) {
     std::memcpy(to + i * sizeof(T), pattern.data(), sizeof pattern);
@@ -136,15 +137,14 @@ Problem problem_of(const Cell& cell, const Team& team, int line_ns) {
   problem.collective = cell.collective;
   problem.dtype = cell.dtype;
   problem.op = cell.op;
-  problem.memory =
-      cell.placement == Placement::Symmetric ? Memory::Symmetric : Memory::Private;
+  problem.memory = cell.placement == Placement::Symmetric ? Memory::Symmetric : Memory::Private;
   problem.contract = cell.contract;
   problem.pes = team.size();
   problem.line_ns = line_ns;
-  const bool blocks = cell.collective == Collective::Allgather ||
-                      cell.collective == Collective::ReduceScatter;
-  problem.count = cell.bytes / size_of(cell.dtype) /
-                  (blocks ? static_cast<std::size_t>(team.size()) : 1);
+  const bool blocks =
+      cell.collective == Collective::Allgather || cell.collective == Collective::ReduceScatter;
+  problem.count =
+      cell.bytes / size_of(cell.dtype) / (blocks ? static_cast<std::size_t>(team.size()) : 1);
   return problem;
 }
 
@@ -247,8 +247,8 @@ std::size_t Workload::wrong(const Buffers& at, std::uint64_t call, std::size_t f
 void Workload::between(std::uint64_t call) const {
   if (cell_.cycle == Cycle::Decode) {
     std::ranges::fill(own_, static_cast<std::byte>(call));
-  } else if (cell_.cycle == Cycle::Skew &&
-             static_cast<std::uint64_t>(team_.pe()) == call % static_cast<std::uint64_t>(team_.size())) {
+  } else if (cell_.cycle == Cycle::Skew && static_cast<std::uint64_t>(team_.pe()) ==
+                                               call % static_cast<std::uint64_t>(team_.size())) {
     volatile std::uint64_t spin = 0;
     for (int i = 0; i < 20000; ++i) spin = spin + 1;
   }

@@ -31,9 +31,9 @@ Refusal overlap(const Span& in, const Span& out, const std::byte* in_place_at) {
   const auto a = reinterpret_cast<std::uintptr_t>(in.begin);
   const auto b = reinterpret_cast<std::uintptr_t>(out.begin);
   if (a + in.bytes <= b || b + out.bytes <= a) return std::nullopt;
-  return fmt::format(
-      "{} [{}, {}) overlaps {} [{}, {}) otherwise than in place", in.name, fmt::ptr(in.begin),
-      fmt::ptr(in.begin + in.bytes), out.name, fmt::ptr(out.begin), fmt::ptr(out.begin + out.bytes));
+  return fmt::format("{} [{}, {}) overlaps {} [{}, {}) otherwise than in place", in.name,
+                     fmt::ptr(in.begin), fmt::ptr(in.begin + in.bytes), out.name,
+                     fmt::ptr(out.begin), fmt::ptr(out.begin + out.bytes));
 }
 
 Refusal check_elements(std::size_t in, std::size_t out, std::size_t times_in,

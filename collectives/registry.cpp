@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectives/allgather/registry.hpp"
+
 #include "collectives/allreduce/registry.hpp"
 #include "collectives/broadcast/registry.hpp"
 #include "collectives/reduce_scatter/registry.hpp"

@@ -25,7 +25,7 @@ struct Plan {
   Params params;
   std::size_t ring_bytes = 0;
   FoldFn fold = nullptr;
-  CallRecord record;  ///< without call number and root
+  CallRecord record;           ///< without call number and root
   std::string call_algorithm;  ///< what the call insisted on
 };
 

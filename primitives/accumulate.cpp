@@ -44,8 +44,8 @@ void accumulate_same(std::byte* to, const std::byte* from, std::size_t count) {
 }  // namespace
 
 bool can_accumulate(DType to_type, DType from_type) noexcept {
-  return to_type == from_type || (to_type == DType::F32 && (from_type == DType::F16 ||
-                                                            from_type == DType::BF16));
+  return to_type == from_type ||
+         (to_type == DType::F32 && (from_type == DType::F16 || from_type == DType::BF16));
 }
 
 void accumulate_elements(std::byte* to, DType to_type, const std::byte* from, DType from_type,

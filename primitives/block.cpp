@@ -166,8 +166,8 @@ std::shared_ptr<Block> Block::create(const std::shared_ptr<World>& world,
       const std::scoped_lock lock(world->mutex());
       world->heap().untake(mine.range);
     }
-    throw Error(ErrorCode::OutOfMemory, fmt::format("{}: PE {}: {}", purpose, i,
-                                                    outcomes[i].reason.data()));
+    throw Error(ErrorCode::OutOfMemory,
+                fmt::format("{}: PE {}: {}", purpose, i, outcomes[i].reason.data()));
   }
   block->world_ = world;  // from here on there is something to let go of
   block->id_ = id;

@@ -141,10 +141,10 @@ MemoryRoom memory_room() {
   }
   for (const fs::path& group : levels("memory")) {
     const auto used = number_in(group / "memory.usage_in_bytes");
-    tighten(room, number_in(group / "memory.limit_in_bytes"),
-            used ? std::optional(*used - inactive_file(group, "total_inactive_file"))
-                 : std::nullopt,
-            group / "memory.limit_in_bytes");
+    tighten(
+        room, number_in(group / "memory.limit_in_bytes"),
+        used ? std::optional(*used - inactive_file(group, "total_inactive_file")) : std::nullopt,
+        group / "memory.limit_in_bytes");
   }
   return room;
 }

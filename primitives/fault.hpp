@@ -10,7 +10,8 @@ namespace tutti::detail {
 //
 // TUTTI_DELAY="SEED:MICROSECONDS"   at each named point, one time in four, sleep up to so long.
 // TUTTI_FAULT="mmap:3"              the third mmap of this process fails (memfd, fallocate, mmap).
-// TUTTI_NAP="MILLISECONDS"          waits sleep at once, and so long each time unless they are woken:
+// TUTTI_NAP="MILLISECONDS"          waits sleep at once, and so long each time unless they are
+// woken:
 //                                   a lost wake-up becomes a standstill.
 
 enum class Fault : std::uint8_t { Memfd, Fallocate, Mmap };

@@ -26,10 +26,10 @@ constexpr std::uint64_t call_of(std::uint64_t arrival) { return arrival >> kFing
 
 /// 12 bits that are never 0, which means "refused". Counts that differ by little differ here.
 std::uint64_t fingerprint(const CallRecord& record) {
-  std::uint64_t hash = record.how + static_cast<std::uint64_t>(record.kind) * 0x9e3779b97f4a7c15u +
-                       record.count * 0xd6e8feb86659fd93u +
-                       static_cast<std::uint64_t>(static_cast<std::int64_t>(record.root)) *
-                           0xa0761d6478bd642fu;
+  std::uint64_t hash =
+      record.how + static_cast<std::uint64_t>(record.kind) * 0x9e3779b97f4a7c15u +
+      record.count * 0xd6e8feb86659fd93u +
+      static_cast<std::uint64_t>(static_cast<std::int64_t>(record.root)) * 0xa0761d6478bd642fu;
   hash ^= hash >> 32;
   hash *= 0xe7037ed1a0b428dbu;
   return 1 + (hash >> 40) % kFingerprintMask;
@@ -282,9 +282,7 @@ void Lane::make_room(Ring& ring, std::uint64_t end) {
     if (i == pe_) continue;
     await(i, 0);
     team_->world().waiting().until(
-        [&] {
-          return load(i, call_ % kDepth, offsetof(CallSlot, consumed)) >= reservation->step;
-        },
+        [&] { return load(i, call_ % kDepth, offsetof(CallSlot, consumed)) >= reservation->step; },
         site(i));
   }
   ring.floor = reservation->end;
@@ -331,8 +329,7 @@ std::string Lane::missing() const {
     const std::uint64_t last = last_arrival(i);
     if (i == pe_ || call_of(last) >= call_) continue;
     // Its record cannot be overwritten while I am in this call: that takes kDepth more calls.
-    const CallRecord& record =
-        words_[static_cast<std::size_t>(i)]->records[call_of(last) % kDepth];
+    const CallRecord& record = words_[static_cast<std::size_t>(i)]->records[call_of(last) % kDepth];
     text += text.empty() ? "" : ", ";
     if (last == 0) {
       text += fmt::format("PE {} (has made no call)", i);
@@ -360,12 +357,12 @@ void Lane::disagree(int pe, std::uint64_t call, std::uint64_t theirs) {
   ErrorCode code = ErrorCode::Mismatch;
   if ((theirs & kFingerprintMask) == 0) {
     code = ErrorCode::PeerFailed;
-    text = fmt::format("{}, call {} on team {}: PE {} refused its arguments: {}",
-                       name_of(mine.kind), call, team_->name(), pe,
-                       team_->world().peer(world_pe).control->trouble.text());
+    text =
+        fmt::format("{}, call {} on team {}: PE {} refused its arguments: {}", name_of(mine.kind),
+                    call, team_->name(), pe, team_->world().peer(world_pe).control->trouble.text());
   } else {
-    text = fmt::format("call {} on team {}: PE {} calls {}", call, team_->name(), pe_,
-                       text_of(mine));
+    text =
+        fmt::format("call {} on team {}: PE {} calls {}", call, team_->name(), pe_, text_of(mine));
     if (all_direct_) {
       const CallRecord& record = words_[static_cast<std::size_t>(pe)]->records[call % kDepth];
       text += fmt::format(", but PE {} calls {}", pe, text_of(record));

@@ -36,8 +36,8 @@ struct CallRecord {
   std::uint64_t count = 0;
   CallKind kind = CallKind::None;
   std::int32_t root = -1;
-  std::uint64_t how = 0;            ///< hash of type, op, memory, contract, algorithm, parameters
-  std::array<char, 24> detail{};    ///< "f32 sum one_shot", for people
+  std::uint64_t how = 0;          ///< hash of type, op, memory, contract, algorithm, parameters
+  std::array<char, 24> detail{};  ///< "f32 sum one_shot", for people
 };
 
 inline constexpr std::uint64_t kDepth = 8;  ///< call slots of a lane
@@ -140,8 +140,8 @@ class Lane {
   int pes_ = 0;
   bool all_direct_ = true;
   std::uint64_t call_ = 0;
-  std::uint64_t expected_ = 0;     ///< my own arrival word of this call
-  bool posted_ = false;            ///< whether the arrival of this call is out
+  std::uint64_t expected_ = 0;  ///< my own arrival word of this call
+  bool posted_ = false;         ///< whether the arrival of this call is out
   std::chrono::milliseconds timeout_{0};
   std::uint64_t all_arrived_ = 0;  ///< every member has posted this call or a later one
   std::size_t slot_offset_ = 0;    ///< of this call's slot in TeamWords

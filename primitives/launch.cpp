@@ -207,7 +207,8 @@ void run(int pes, const std::function<void(Team&)>& body, const Options& options
 std::vector<Team> thread_teams(int pes, const Options& options) {
   check_pes(pes);
   std::vector<std::optional<Team>> made(static_cast<std::size_t>(pes));
-  run(pes, [&](Team& team) { made[static_cast<std::size_t>(team.pe())] = team; }, options);
+  run(
+      pes, [&](Team& team) { made[static_cast<std::size_t>(team.pe())] = team; }, options);
   std::vector<Team> teams;
   for (std::optional<Team>& team : made) teams.push_back(std::move(*team));
   return teams;

@@ -73,8 +73,12 @@ class Loopback final : public Transport {
   }
 
   void word(RemoteAddress to, std::uint64_t value, WordOp op) override {
-    send(to.world_pe, {.kind = Kind::Word, .block = to.block, .offset = to.offset, .payload = {},
-                       .value = value, .op = op});
+    send(to.world_pe, {.kind = Kind::Word,
+                       .block = to.block,
+                       .offset = to.offset,
+                       .payload = {},
+                       .value = value,
+                       .op = op});
   }
 
   void get(RemoteAddress from, void* to, std::size_t bytes, std::uint64_t* done) override {
@@ -140,12 +144,12 @@ class Loopback final : public Transport {
 
   void apply(const Message& message) {
     if (message.kind == Kind::Fence) return;
-    const std::size_t bytes = message.kind == Kind::Get    ? message.reply_bytes
-                              : message.kind == Kind::Word ? sizeof(std::uint64_t)
-                              : message.kind == Kind::Accumulate
-                                  ? message.payload.size() / size_of(message.from_type) *
-                                        size_of(message.to_type)
-                                  : message.payload.size();
+    const std::size_t bytes =
+        message.kind == Kind::Get    ? message.reply_bytes
+        : message.kind == Kind::Word ? sizeof(std::uint64_t)
+        : message.kind == Kind::Accumulate
+            ? message.payload.size() / size_of(message.from_type) * size_of(message.to_type)
+            : message.payload.size();
     std::byte* at = nullptr;
     {
       const std::scoped_lock lock(world_.mutex());

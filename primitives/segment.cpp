@@ -19,8 +19,8 @@ namespace {
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 [[noreturn]] void refuse(ErrorCode code, const char* call, std::size_t bytes, int error) {
-  throw Error(code, fmt::format("{} of {} bytes of shared memory: {}", call, bytes,
-                                std::strerror(error)));
+  throw Error(
+      code, fmt::format("{} of {} bytes of shared memory: {}", call, bytes, std::strerror(error)));
 }
 
 std::byte* map(int fd, std::size_t bytes) {

@@ -9,7 +9,9 @@
 namespace tutti::detail {
 namespace {
 
-double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+double seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
 
 }  // namespace
 
@@ -60,8 +62,9 @@ void TeamState::throw_poisoned() const {
   const auto who = static_cast<int>(poison()->load() - 1);
   const FailureText& trouble = world_->peer(who).control->trouble;
   const auto at = std::ranges::find(members_, who);
-  throw Error(trouble.code(), fmt::format("team {} is unusable since an error that PE {} noticed: {}",
-                                          name_, at - members_.begin(), trouble.text()));
+  throw Error(trouble.code(),
+              fmt::format("team {} is unusable since an error that PE {} noticed: {}", name_,
+                          at - members_.begin(), trouble.text()));
 }
 
 std::string TeamState::awaited(const WaitSite& site) {
@@ -94,12 +97,13 @@ void TeamState::check_departed(const WaitSite& site, Predicate ready) {
     ++departed;
     if (gone->finished && site.on < 0 && departed < pes() - 1) continue;
     const int origin = gone->origin_pe;
-    const std::string root =
-        origin == member(i) ? std::string() : fmt::format(" (it began on PE {} of the job)", origin);
+    const std::string root = origin == member(i)
+                                 ? std::string()
+                                 : fmt::format(" (it began on PE {} of the job)", origin);
     give_up(ErrorCode::PeerFailed,
-            fmt::format("{}: PE {} {}{}", describe(site), i,
-                        gone->finished || origin == member(i) ? gone->text : "failed: " + gone->text,
-                        root),
+            fmt::format(
+                "{}: PE {} {}{}", describe(site), i,
+                gone->finished || origin == member(i) ? gone->text : "failed: " + gone->text, root),
             origin);
   }
 }

@@ -63,8 +63,7 @@ class TeamState : public std::enable_shared_from_this<TeamState> {
   /// more: the team was poisoned, a PE died, threw, finished or made another call, or the
   /// deadline passed. Looks at the liveness of peers when `thorough`.
   /// A peer that raised the word and then left is no error: `ready` is asked again after that.
-  void check(const WaitSite& site, std::chrono::nanoseconds waited, bool thorough,
-             Predicate ready);
+  void check(const WaitSite& site, std::chrono::nanoseconds waited, bool thorough, Predicate ready);
   /// One line on stderr: who has been waited for so long.
   void warn(const WaitSite& site, std::chrono::nanoseconds waited);
 

@@ -16,11 +16,9 @@ class World;
 class Predicate {
  public:
   template <class F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, Predicate>)
-  explicit Predicate(F& f)
-      : object_(&f), call_([](const void* object) {
-          return (*static_cast<F*>(const_cast<void*>(object)))();
-        }) {}
+  requires(!std::is_same_v<std::remove_cvref_t<F>, Predicate>) explicit Predicate(F& f)
+      : object_(&f),
+        call_([](const void* object) { return (*static_cast<F*>(const_cast<void*>(object)))(); }) {}
   bool operator()() const { return call_(object_); }
 
  private:
@@ -31,9 +29,9 @@ class Predicate {
 /// Who waits, and for whom; read only when a wait takes long.
 struct WaitSite {
   TeamState* team;
-  const char* what;         ///< "allreduce", "wait_until", ...
-  int lane = -1;            ///< the lane of the call, or -1
-  int on = -1;              ///< PE of the team that is waited for, or -1 = any
+  const char* what;                      ///< "allreduce", "wait_until", ...
+  int lane = -1;                         ///< the lane of the call, or -1
+  int on = -1;                           ///< PE of the team that is waited for, or -1 = any
   std::chrono::milliseconds timeout{0};  ///< 0 = the world's
 };
 

@@ -239,9 +239,10 @@ void World::connect(const Allgather& allgather) {
   for (std::size_t i = 0; i < pes; ++i) {
     Peer& peer = peers_[i];
     try {
-      peer.control_segment = peer.same_process ? *offers[i].in_process
-                                               : std::make_shared<Segment>(Segment::open(
-                                                     peer.pid, offers[i].fd, kControlSegment));
+      peer.control_segment =
+          peer.same_process
+              ? *offers[i].in_process
+              : std::make_shared<Segment>(Segment::open(peer.pid, offers[i].fd, kControlSegment));
       peer.control = reinterpret_cast<ControlBlock*>(peer.control_segment->data());
       my_reach[i] = peer.control->nonce.load(std::memory_order_acquire) == offers[i].nonce;
     } catch (const Error&) {
@@ -318,8 +319,8 @@ std::optional<World::Departure> World::departed(int world_pe) {
   }
   if (other.same_process) return std::nullopt;
   pollfd poll_it{other.pidfd, POLLIN, 0};
-  const bool dead = other.pidfd >= 0 ? poll(&poll_it, 1, 0) == 1
-                                     : kill(other.pid, 0) != 0 && errno == ESRCH;
+  const bool dead =
+      other.pidfd >= 0 ? poll(&poll_it, 1, 0) == 1 : kill(other.pid, 0) != 0 && errno == ESRCH;
   if (!dead) return std::nullopt;
   return Departure{false, world_pe,
                    fmt::format("process {} was killed or ended without finishing", other.pid)};

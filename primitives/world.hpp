@@ -23,7 +23,7 @@ struct Settings {
   std::size_t heap_bytes = 0;
   std::chrono::milliseconds timeout{0};
   bool trace = false;
-  std::string algorithm;  ///< TUTTI_ALGORITHM
+  std::string algorithm;    ///< TUTTI_ALGORITHM
   std::string tuning;       ///< TUTTI_TUNING: a path, read by PE 0
   std::string tuning_text;  ///< what it holds
 };
@@ -85,8 +85,8 @@ class World {
 
   /// Why `world_pe` will never make another call, if so.
   struct Departure {
-    bool finished;    ///< its body returned; else it failed or died
-    int origin_pe;    ///< where it began
+    bool finished;  ///< its body returned; else it failed or died
+    int origin_pe;  ///< where it began
     std::string text;
   };
   std::optional<Departure> departed(int world_pe);

@@ -10,12 +10,13 @@
 //          PE's step, raised only if the pieces do not all fit in the ring.
 // Source: Chan, Heimlich, Purkayastha, van de Geijn, "Collective communication: theory, practice,
 //         and experience" (2007), bucket allgather.
+#include "collectives/schedule/ring.hpp"
+
 #include <array>
 
 #include "collectives/allgather/registry.hpp"
 #include "collectives/parameters.hpp"
 #include "collectives/schedule/pipeline.hpp"
-#include "collectives/schedule/ring.hpp"
 #include "tutti/execution.hpp"
 
 namespace tutti::detail::allgather {

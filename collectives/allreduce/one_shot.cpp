@@ -10,8 +10,8 @@
 // Signals: step k + 1 publishes chunk k. `consumed` k + 1 says that I have folded chunk k, raised
 //          only if the vector is longer than the ring; between calls arrivals say it.
 // Source: Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in
-//         MPICH" (2005), section 4, "recursive doubling" discussion of direct exchange; TensorRT-LLM
-//         calls the GPU form "one-shot".
+//         MPICH" (2005), section 4, "recursive doubling" discussion of direct exchange;
+//         TensorRT-LLM calls the GPU form "one-shot".
 #include <array>
 
 #include "collectives/allreduce/registry.hpp"

@@ -11,12 +11,13 @@
 // Signals: step s of the call publishes what phase s wrote to my staging; `consumed` s says that I
 //          have read the previous PE's step s.
 // Source: Patarasuk, Yuan, "Bandwidth optimal all-reduce algorithms for clusters" (2009).
+#include "collectives/schedule/ring.hpp"
+
 #include <array>
 
 #include "collectives/allreduce/registry.hpp"
 #include "collectives/parameters.hpp"
 #include "collectives/schedule/pipeline.hpp"
-#include "collectives/schedule/ring.hpp"
 #include "tutti/execution.hpp"
 
 namespace tutti::detail::allreduce {
@@ -44,8 +45,8 @@ Pipeline pipeline(const Problem& problem, const Params& params) {
 }
 
 Part slice_of(const Problem& problem, const Part& block, int slice) {
-  return part_of(static_cast<std::size_t>(slice), static_cast<std::size_t>(problem.pes),
-                 block.size, kGranuleBytes / size_of(problem.dtype));
+  return part_of(static_cast<std::size_t>(slice), static_cast<std::size_t>(problem.pes), block.size,
+                 kGranuleBytes / size_of(problem.dtype));
 }
 
 class RingCall {

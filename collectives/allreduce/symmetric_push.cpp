@@ -29,8 +29,8 @@ const char* supports(const Problem& problem) {
 std::size_t scratch_bytes(const Problem&, const Params&) { return 0; }
 
 Part slice(const Problem& problem, int pe) {
-  return part_of(static_cast<std::size_t>(pe), static_cast<std::size_t>(problem.pes),
-                 problem.count, kGranuleBytes / size_of(problem.dtype));
+  return part_of(static_cast<std::size_t>(pe), static_cast<std::size_t>(problem.pes), problem.count,
+                 kGranuleBytes / size_of(problem.dtype));
 }
 
 Traffic traffic(const Problem& problem, const Params&, int pe) {

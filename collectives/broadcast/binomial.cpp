@@ -8,9 +8,10 @@
 // Order: nothing is reduced.
 // Signals: as in flat, with the parent in the place of the root.
 // Source: Thakur, Rabenseifner, Gropp 2005, section 4.
+#include "collectives/schedule/binomial.hpp"
+
 #include "collectives/broadcast/pipeline.hpp"
 #include "collectives/broadcast/registry.hpp"
-#include "collectives/schedule/binomial.hpp"
 
 namespace tutti::detail::broadcast {
 namespace {

@@ -38,10 +38,9 @@ std::size_t scratch_bytes(const Problem& problem, const Params& params) {
 // `chunk_bytes` counts what a PE stages in a step: one piece for each other PE.
 Pipeline pipeline(const Problem& problem, const Params& params) {
   const auto others = static_cast<std::size_t>(problem.pes > 1 ? problem.pes - 1 : 1);
-  return Pipeline::plan(problem.count, size_of(problem.dtype),
-                        static_cast<std::size_t>(params[kChunkBytes]) / others,
-                        static_cast<std::size_t>(params[kLag]), scratch_bytes(problem, params),
-                        others, others);
+  return Pipeline::plan(
+      problem.count, size_of(problem.dtype), static_cast<std::size_t>(params[kChunkBytes]) / others,
+      static_cast<std::size_t>(params[kLag]), scratch_bytes(problem, params), others, others);
 }
 
 Traffic traffic(const Problem& problem, const Params& params, int) {

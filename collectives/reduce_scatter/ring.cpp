@@ -9,12 +9,13 @@
 // Signals: each step publishes one staged piece; `consumed` says that I have read the previous
 //          PE's step, raised only if the pieces do not all fit in the ring.
 // Source: Chan, Heimlich, Purkayastha, van de Geijn 2007, bucket reduce-scatter.
+#include "collectives/schedule/ring.hpp"
+
 #include <array>
 
 #include "collectives/parameters.hpp"
 #include "collectives/reduce_scatter/registry.hpp"
 #include "collectives/schedule/pipeline.hpp"
-#include "collectives/schedule/ring.hpp"
 #include "tutti/execution.hpp"
 
 namespace tutti::detail::reduce_scatter {
@@ -71,8 +72,8 @@ class RingCall {
     const Staged theirs = staged_;
     const std::uint64_t their_step = step_;
     x_.await(before_, their_step);
-    const std::array<const std::byte*, 2> sources = {
-        x_.read(before_, theirs, 0, bytes()), input(ring_fold_slice(x_.pe(), i, x_.pes()))};
+    const std::array<const std::byte*, 2> sources = {x_.read(before_, theirs, 0, bytes()),
+                                                     input(ring_fold_slice(x_.pe(), i, x_.pes()))};
     if (i == x_.pes() - 2) {
       x_.fold(x_.out() + part_.begin * element_, sources, part_.size);
     } else {

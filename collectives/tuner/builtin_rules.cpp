@@ -38,6 +38,7 @@ struct Row {
 constexpr std::uint64_t kKi = 1024;
 constexpr std::uint64_t kMi = 1024 * kKi;
 constexpr Span kAny = {};
+constexpr Span kTwoPes = {0, 2};
 constexpr Span kFewPes = {0, 4};
 constexpr Span kManyPes = {5};
 
@@ -54,6 +55,9 @@ constexpr std::array kRows = {
     Row{Collective::Allreduce, kAny, up_to(Execution::kLinePayload), kAny, {}, "one_line"},
     Row{Collective::Allreduce, kAny, from(16 * kKi), kNear, Memory::Symmetric, "symmetric_push"},
     Row{Collective::Allreduce, kAny, from(kMi), kApart, Memory::Symmetric, "symmetric_push"},
+    // With two PEs both ways move the same bytes, and one shot has fewer steps.
+    Row{Collective::Allreduce, kTwoPes, up_to(kMi), kAny, {}, "one_shot"},
+    Row{Collective::Allreduce, kTwoPes, kAny, kAny, {}, "one_shot:lag=2"},
     Row{Collective::Allreduce, kFewPes, up_to(kMi), kAny, {}, "one_shot"},
     Row{Collective::Allreduce, kManyPes, up_to(8 * kKi), kAny, {}, "one_shot"},
     Row{Collective::Allreduce, kAny, kAny, kAny, {}, "two_shot"},

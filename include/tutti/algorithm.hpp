@@ -38,8 +38,9 @@ struct Params {
 
 /// What one PE does in one call, counted by `Execution`.
 struct Traffic {
-  std::uint64_t words = 0;         ///< published words raised
-  std::uint64_t bytes_stored = 0;  ///< payload written to shared memory (staging, or a peer's output)
+  std::uint64_t words = 0;  ///< published words raised
+  std::uint64_t bytes_stored =
+      0;  ///< payload written to shared memory (staging, or a peer's output)
   std::uint64_t bytes_loaded = 0;  ///< payload read from peers' shared memory
   std::uint64_t bytes_folded = 0;  ///< input bytes of folds, all sources together
   friend bool operator==(const Traffic&, const Traffic&) = default;

@@ -20,7 +20,8 @@ namespace tutti {
 
 /// What a single call may ask for; the last argument of every collective. Equal on all PEs.
 struct Call {
-  std::string_view algorithm = {};  ///< "two_shot" or "two_shot:chunk_bytes=64K"; empty = the tuner's
+  std::string_view algorithm =
+      {};  ///< "two_shot" or "two_shot:chunk_bytes=64K"; empty = the tuner's
   Contract contract = Contract::Consistent;
   std::chrono::milliseconds timeout{0};  ///< 0 = the team's
   int lane = 0;                          ///< 0 to 3; one thread of a PE at a time on each lane
@@ -45,7 +46,7 @@ TUTTI_API void broadcast(Team& team, const Buffers& buffers, int root, const Cal
 
 template <class R>
 concept ElementRange = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
-                       Element<std::ranges::range_value_t<R>>;
+    Element<std::ranges::range_value_t<R>>;
 
 template <class T>
 Buffers buffers_of(const T* in, std::size_t in_elements, T* out, std::size_t out_elements) {
@@ -53,8 +54,8 @@ Buffers buffers_of(const T* in, std::size_t in_elements, T* out, std::size_t out
           out_elements, dtype_of<T>};
 }
 template <ElementRange In, ElementRange Out>
-  requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>>
-Buffers buffers_of(const In& in, Out&& out) {
+requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Buffers
+buffers_of(const In& in, Out&& out) {
   return buffers_of<std::ranges::range_value_t<In>>(std::ranges::data(in), std::ranges::size(in),
                                                     std::ranges::data(out), std::ranges::size(out));
 }

@@ -34,20 +34,19 @@ using EigenScalar = typename detail::EigenScalar<std::remove_const_t<T>>::type;
 static_assert(sizeof(Eigen::half) == sizeof(f16) && sizeof(Eigen::bfloat16) == sizeof(bf16));
 
 template <class T>
-using EigenMatrix =
-    Eigen::Matrix<EigenScalar<T>, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using EigenMatrix = Eigen::Matrix<EigenScalar<T>, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 template <class T>
-using EigenMap = Eigen::Map<
-    std::conditional_t<std::is_const_v<T>, const EigenMatrix<T>, EigenMatrix<T>>>;
+using EigenMap =
+    Eigen::Map<std::conditional_t<std::is_const_v<T>, const EigenMatrix<T>, EigenMatrix<T>>>;
 
 /// Maps `data` ([rows, cols], row-major) without a copy. The memory must outlive the map.
 /// Errors: `InvalidArgument` if the sizes do not agree.
 template <class T>
 EigenMap<T> as_matrix(std::span<T> data, std::size_t rows, std::size_t cols) {
   if (data.size() != rows * cols) {
-    throw Error(ErrorCode::InvalidArgument,
-                "as_matrix: " + std::to_string(data.size()) + " elements are not " +
-                    std::to_string(rows) + " x " + std::to_string(cols));
+    throw Error(ErrorCode::InvalidArgument, "as_matrix: " + std::to_string(data.size()) +
+                                                " elements are not " + std::to_string(rows) +
+                                                " x " + std::to_string(cols));
   }
   using Scalar = std::conditional_t<std::is_const_v<T>, const EigenScalar<T>, EigenScalar<T>>;
   return EigenMap<T>(reinterpret_cast<Scalar*>(data.data()), static_cast<Eigen::Index>(rows),

@@ -17,8 +17,7 @@ TUTTI_API Team from_mpi_handle(const void* handle, std::size_t bytes, const Opti
 /// MPI is used for the start-up only, and `comm` is not kept.
 /// Errors: `InvalidArgument` before `MPI_Init`; else as `from_bootstrap`.
 template <class Comm>
-  requires std::is_trivially_copyable_v<Comm>
-Team from_mpi(Comm comm, const Options& options = {}) {
+requires std::is_trivially_copyable_v<Comm> Team from_mpi(Comm comm, const Options& options = {}) {
   return detail::from_mpi_handle(&comm, sizeof comm, options);
 }
 

@@ -97,7 +97,7 @@ struct Tuning {
 /// Reads a tuning file from `text`; the format is in docs/tuning.md. `origin_name` names the text
 /// in errors and in `Rule::origin`. Rules may name built-in and `extra_algorithms`, which must
 /// outlive the result.
-/// Errors: `Tuning`, as "t.json:12:34: rules[3].params.slots: ...", for whatever is not exactly as
+/// Errors: `Tuning`, as "t.json:12:34: rules[3].params.lag: ...", for whatever is not exactly as
 /// the format says; nothing is guessed and nothing is ignored.
 TUTTI_API Tuning parse_tuning(std::string_view text, std::string_view origin_name,
                               std::span<const Algorithm* const> extra_algorithms = {});

@@ -93,7 +93,7 @@ consteval DType arithmetic_dtype() {
 }
 template <class T>
 concept FloatOrInteger = std::is_same_v<T, float> || std::is_same_v<T, double> ||
-                         (std::is_integral_v<T> && !std::is_same_v<T, bool>);
+    (std::is_integral_v<T> && !std::is_same_v<T, bool>);
 }  // namespace detail
 
 template <detail::FloatOrInteger T>
@@ -101,7 +101,9 @@ struct DTypeOf<T> : std::integral_constant<DType, detail::arithmetic_dtype<T>()>
 
 /// A C++ type that collectives take.
 template <class T>
-concept Element = requires { DTypeOf<std::remove_cv_t<T>>::value; };
+concept Element = requires {
+  DTypeOf<std::remove_cv_t<T>>::value;
+};
 
 template <Element T>
 inline constexpr DType dtype_of = DTypeOf<std::remove_cv_t<T>>::value;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tutti/collectives.hpp"
+
 #include <gtest/gtest.h>
 
 #include <string>
@@ -6,7 +8,6 @@
 #include <vector>
 
 #include "support/collective_grid.hpp"
-#include "tutti/collectives.hpp"
 #include "tutti/team.hpp"
 #include "tutti/tuning.hpp"
 
@@ -35,10 +36,13 @@ class CollectiveGrid : public ::testing::TestWithParam<GridCase> {
   void run_cells(const Options& options) {
     const auto& [algorithm, pes] = GetParam();
     std::size_t ran = 0;
-    run(pes, [&, algorithm = algorithm](Team& team) {
-      const std::size_t mine = check_algorithm(team, *algorithm, !options.loopback);
-      if (team.pe() == 0) ran = mine;
-    }, options);
+    run(
+        pes,
+        [&, algorithm = algorithm](Team& team) {
+          const std::size_t mine = check_algorithm(team, *algorithm, !options.loopback);
+          if (team.pe() == 0) ran = mine;
+        },
+        options);
     if (ran == 0) GTEST_SKIP() << algorithm->name << " supports none of its cells here";
   }
 };

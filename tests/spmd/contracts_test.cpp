@@ -138,7 +138,8 @@ constexpr Algorithm kMine = {
 TEST(Contracts, a_users_own_algorithm_is_chosen_explained_and_reported) {
   Options options;
   options.extra_algorithms = {&kMine};
-  run(3,
+  run(
+      3,
       [](Team& team) {
         std::vector<int> data(5, team.pe());
         allreduce(team, data, Op::Sum, {.algorithm = "mine"});

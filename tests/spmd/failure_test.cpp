@@ -34,13 +34,16 @@ void keep_calling(Team& team, int calls = 1'000'000) {
 std::vector<std::string> errors_of(int pes, const std::function<void(Team&)>& body,
                                    const Options& options = {}) {
   std::vector<std::string> errors(static_cast<std::size_t>(pes));
-  run(pes, [&](Team& team) {
-    try {
-      body(team);
-    } catch (const Error& error) {
-      errors[static_cast<std::size_t>(team.pe())] = error.what();
-    }
-  }, options);
+  run(
+      pes,
+      [&](Team& team) {
+        try {
+          body(team);
+        } catch (const Error& error) {
+          errors[static_cast<std::size_t>(team.pe())] = error.what();
+        }
+      },
+      options);
   return errors;
 }
 
@@ -188,7 +191,8 @@ TEST(Failure, every_kind_of_mismatched_call_is_named_on_both_pes) {
        [](Team& t) { allreduce(t, floats(8), Op::Sum); }},
       {"op", [](Team& t) { allreduce(t, ints(8), Op::Sum); },
        [](Team& t) { allreduce(t, ints(8), Op::Max); }},
-      {"root", [](Team& t) { broadcast(t, ints(8), 0); }, [](Team& t) { broadcast(t, ints(8), 1); }},
+      {"root", [](Team& t) { broadcast(t, ints(8), 0); },
+       [](Team& t) { broadcast(t, ints(8), 1); }},
       {"barrier", [](Team& t) { t.barrier(); }, [](Team& t) { allreduce(t, ints(8), Op::Sum); }},
       {"order",
        [](Team& t) {
@@ -246,20 +250,20 @@ TEST(Failure, overlap_that_is_not_in_place_is_refused_by_name) {
 }
 
 TEST(Failure, the_heap_limit_is_the_same_error_on_all_and_the_team_goes_on) {
-  const auto errors = errors_of(
-      3,
-      [](Team& team) {
-        try {
-          auto x = make_tensor<double>(team, {1 << 20});
-          ADD_FAILURE() << "8 MiB fit in 4 MiB";
-        } catch (const Error& error) {
-          EXPECT_EQ(error.code(), ErrorCode::OutOfMemory);
-          EXPECT_THAT(error.what(), AllOf(HasSubstr("TUTTI_HEAP"), HasSubstr("4M")));
-        }
-        auto y = make_tensor<double>(team, {1000});
-        keep_calling(team, 5);
-      },
-      {.heap_bytes = std::size_t{4} << 20});
+  const auto errors =
+      errors_of(3,
+                [](Team& team) {
+                  try {
+                    auto x = make_tensor<double>(team, {1 << 20});
+                    ADD_FAILURE() << "8 MiB fit in 4 MiB";
+                  } catch (const Error& error) {
+                    EXPECT_EQ(error.code(), ErrorCode::OutOfMemory);
+                    EXPECT_THAT(error.what(), AllOf(HasSubstr("TUTTI_HEAP"), HasSubstr("4M")));
+                  }
+                  auto y = make_tensor<double>(team, {1000});
+                  keep_calling(team, 5);
+                },
+                {.heap_bytes = std::size_t{4} << 20});
   for (const std::string& error : errors) EXPECT_EQ(error, "");
 }
 

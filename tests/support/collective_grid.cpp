@@ -222,9 +222,9 @@ void check_typed(Team& team, const Cell& cell, std::size_t& call, bool reachable
   const int last_root = static_cast<int>(call % static_cast<std::size_t>(pes));
   if (pes == 1 || (cell.algorithm->collective == Collective::Broadcast && last_root != 0)) return;
   const Problem problem = problem_of(cell, team, reachable);
-  const Params params = parse_choice(cell.algorithm->collective,
-                                     cell.algorithm->name + cell.parameters, "test")
-                            .params;
+  const Params params =
+      parse_choice(cell.algorithm->collective, cell.algorithm->name + cell.parameters, "test")
+          .params;
   const Traffic said = cell.algorithm->traffic(problem, params, team.pe());
   const Traffic done = last_call(team).traffic;
   EXPECT_EQ(said, done) << to_string(cell) << ": PE " << team.pe() << " of " << pes << ": words "
@@ -260,8 +260,8 @@ std::string to_string(const Cell& cell) {
   std::string text = std::string(name_of(cell.algorithm->collective)) + '/' +
                      std::string(name_of(cell.dtype)) + '/' + std::string(name_of(cell.op)) + '/' +
                      (cell.in_place ? "inplace" : std::string(name_of(cell.memory))) + '/' +
-                     cell.algorithm->name + cell.parameters + "/count:" +
-                     std::to_string(cell.count);
+                     cell.algorithm->name + cell.parameters +
+                     "/count:" + std::to_string(cell.count);
   return cell.misalign == 0 ? text : text + "/misaligned";
 }
 

@@ -82,8 +82,8 @@ void be_pe(Shared& shared, int pe, int pes, const ProcessBody& body, const Optio
 
 std::vector<Ending> run_processes(int pes, const ProcessBody& body, const Options& options,
                                   double limit_seconds) {
-  void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                      -1, 0);
+  void* memory =
+      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   auto* shared = new (memory) Shared;
   std::vector<pid_t> pids;
   for (int pe = 0; pe < pes; ++pe) {

@@ -13,9 +13,9 @@ namespace tutti::tests {
 
 /// How one PE of `run_processes` ended.
 struct Ending {
-  int status = 0;          ///< as `waitpid` gives it
-  std::string error;       ///< text of the exception that left the body, or empty
-  double seconds = 0;      ///< from the fault (see `FaultClock`) to the exception
+  int status = 0;      ///< as `waitpid` gives it
+  std::string error;   ///< text of the exception that left the body, or empty
+  double seconds = 0;  ///< from the fault (see `FaultClock`) to the exception
 };
 
 /// Told to the body of each PE: `fault_now` marks the moment from which endings are timed.

@@ -12,8 +12,8 @@
 #include <hwy/targets.h>
 
 #include "collectives/kernels/fold.hpp"
-#include "primitives/copy.hpp"
 #include "fold_reference.hpp"
+#include "primitives/copy.hpp"
 #include "tutti/types.hpp"
 
 #if defined(__SSE2__)
