@@ -12,7 +12,7 @@
 #include "collectives/tuner/explain.hpp"
 #include "collectives/tuner/rules.hpp"
 #include "collectives/tuner/select.hpp"
-#include "support/fake_algorithms.hpp"
+#include "fake_algorithms.hpp"
 #include "tutti/tuning.hpp"
 
 namespace tutti::detail {

@@ -8,7 +8,7 @@
 
 #include "collectives/tuner/catalog.hpp"
 #include "collectives/tuner/choice.hpp"
-#include "support/fake_algorithms.hpp"
+#include "fake_algorithms.hpp"
 #include "tutti/error.hpp"
 #include "tutti/tuning.hpp"
 

@@ -10,7 +10,7 @@
 #include "collectives/tuner/cost.hpp"
 #include "collectives/tuner/explain.hpp"
 #include "collectives/tuner/select.hpp"
-#include "support/fake_algorithms.hpp"
+#include "fake_algorithms.hpp"
 #include "tutti/tuning.hpp"
 
 namespace tutti::detail {

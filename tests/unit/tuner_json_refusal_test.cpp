@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "collectives/tuner/json.hpp"
-#include "support/fake_algorithms.hpp"
+#include "fake_algorithms.hpp"
 #include "tutti/error.hpp"
 #include "tutti/tuning.hpp"
 

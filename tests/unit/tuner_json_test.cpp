@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "collectives/tuner/json.hpp"
-#include "support/fake_algorithms.hpp"
+#include "fake_algorithms.hpp"
 #include "tutti/error.hpp"
 #include "tutti/tuning.hpp"
 

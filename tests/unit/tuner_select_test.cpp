@@ -13,7 +13,7 @@
 #include "collectives/tuner/choice.hpp"
 #include "collectives/tuner/rules.hpp"
 #include "collectives/tuner/select.hpp"
-#include "support/fake_algorithms.hpp"
+#include "fake_algorithms.hpp"
 #include "tutti/error.hpp"
 #include "tutti/tuning.hpp"
 
