@@ -18,22 +18,19 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <new>
 #include <string_view>
 
 #include "primitives/cpu.hpp"
 #include "primitives/fault.hpp"
 #include "primitives/loopback.hpp"
-#include "primitives/text.hpp"
+#include "primitives/settings.hpp"
 
 namespace tutti::detail {
 namespace {
 
 constexpr std::size_t kControlSegment = 4096;
 constexpr int kSpins = 2000;
-constexpr std::size_t kLargestFile = std::size_t{4} << 20;
 static_assert(sizeof(ControlBlock) <= kControlSegment);
 
 struct Token {
@@ -53,26 +50,6 @@ Token random_token() {
 const Token& process_token() {
   static const Token token = random_token();
   return token;
-}
-
-struct Environment {
-  std::array<char, 32> heap{};
-  std::array<char, 32> timeout{};
-  std::array<char, 8> trace{};
-  std::array<char, 512> algorithm{};
-  std::array<char, 512> tuning{};
-};
-
-template <std::size_t N>
-void take(std::array<char, N>& into, const char* variable) {
-  const char* value = std::getenv(variable);
-  if (value == nullptr) return;
-  if (std::strlen(value) >= N) {
-    throw Error(ErrorCode::InvalidArgument,
-                fmt::format("{} has {} characters; at most {} are allowed", variable,
-                            std::strlen(value), N - 1));
-  }
-  std::strcpy(into.data(), value);
 }
 
 /// What each PE says of itself first.
@@ -99,54 +76,8 @@ Hello hello() {
   mine.pid = getpid();
   mine.cpus = affinity();
   mine.quota = cgroup_cpu_quota();
-  take(mine.environment.heap, "TUTTI_HEAP");
-  take(mine.environment.timeout, "TUTTI_TIMEOUT");
-  take(mine.environment.trace, "TUTTI_TRACE");
-  take(mine.environment.algorithm, "TUTTI_ALGORITHM");
-  take(mine.environment.tuning, "TUTTI_TUNING");
+  mine.environment = read_environment();
   return mine;
-}
-
-Settings settle(const Environment& environment, const Options& options) {
-  Settings settings;
-  settings.heap_bytes = options.heap_bytes;
-  settings.timeout = options.timeout;
-  if (environment.heap[0] != '\0') {
-    settings.heap_bytes = parse_bytes("TUTTI_HEAP", environment.heap.data());
-  }
-  if (environment.timeout[0] != '\0') {
-    settings.timeout = parse_duration("TUTTI_TIMEOUT", environment.timeout.data());
-  }
-  settings.trace = environment.trace[0] != '\0' && environment.trace[0] != '0';
-  settings.algorithm = environment.algorithm.data();
-  settings.tuning = environment.tuning.data();
-  return settings;
-}
-
-/// PE 0 reads a file, everyone gets the text. Throws on all PEs if it cannot be read.
-std::string shared_file(const std::string& path, int pe, int pes, const Allgather& allgather) {
-  struct Announced {
-    std::size_t bytes = 0;
-    int error = 0;
-  };
-  std::string text;
-  Announced mine;
-  if (pe == 0) {
-    std::ifstream in(path, std::ios::binary);
-    text.assign(std::istreambuf_iterator<char>(in), {});
-    mine = {text.size(), in.is_open() ? 0 : ENOENT};
-  }
-  std::vector<Announced> all(static_cast<std::size_t>(pes));
-  allgather(&mine, sizeof mine, all.data());
-  if (all[0].error != 0 || all[0].bytes > kLargestFile) {
-    throw Error(ErrorCode::Tuning,
-                fmt::format("TUTTI_TUNING: {} {}", path,
-                            all[0].error != 0 ? "cannot be read" : "has more than 4 MiB"));
-  }
-  text.resize(all[0].bytes);
-  std::string every(text.size() * static_cast<std::size_t>(pes), '\0');
-  allgather(text.data(), text.size(), every.data());
-  return every.substr(0, text.size());
 }
 
 int usable_together(const std::vector<Hello>& all) {

@@ -12,21 +12,12 @@
 
 #include "primitives/control.hpp"
 #include "primitives/heap.hpp"
+#include "primitives/settings.hpp"
 #include "primitives/transport.hpp"
 #include "primitives/wait.hpp"
 #include "tutti/team.hpp"
 
 namespace tutti::detail {
-
-/// What all PEs of a job agreed on at start-up: PE 0's environment over the options.
-struct Settings {
-  std::size_t heap_bytes = 0;
-  std::chrono::milliseconds timeout{0};
-  bool trace = false;
-  std::string algorithm;    ///< TUTTI_ALGORITHM
-  std::string tuning;       ///< TUTTI_TUNING: a path, read by PE 0
-  std::string tuning_text;  ///< what it holds
-};
 
 /// Another PE, as this PE sees it.
 struct Peer {

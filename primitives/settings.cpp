@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "primitives/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "primitives/text.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::detail {
+namespace {
+
+constexpr std::size_t kLargestFile = std::size_t{4} << 20;
+
+template <std::size_t N>
+void take(std::array<char, N>& into, const char* variable) {
+  const char* value = std::getenv(variable);
+  if (value == nullptr) return;
+  if (std::strlen(value) >= N) {
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("{} has {} characters; at most {} are allowed", variable,
+                            std::strlen(value), N - 1));
+  }
+  std::strcpy(into.data(), value);
+}
+
+}  // namespace
+
+Environment read_environment() {
+  Environment environment;
+  take(environment.heap, "TUTTI_HEAP");
+  take(environment.timeout, "TUTTI_TIMEOUT");
+  take(environment.trace, "TUTTI_TRACE");
+  take(environment.algorithm, "TUTTI_ALGORITHM");
+  take(environment.tuning, "TUTTI_TUNING");
+  return environment;
+}
+
+Settings settle(const Environment& environment, const Options& options) {
+  Settings settings;
+  settings.heap_bytes = options.heap_bytes;
+  settings.timeout = options.timeout;
+  if (environment.heap[0] != '\0') {
+    settings.heap_bytes = parse_bytes("TUTTI_HEAP", environment.heap.data());
+  }
+  if (environment.timeout[0] != '\0') {
+    settings.timeout = parse_duration("TUTTI_TIMEOUT", environment.timeout.data());
+  }
+  settings.trace = environment.trace[0] != '\0' && environment.trace[0] != '0';
+  settings.algorithm = environment.algorithm.data();
+  settings.tuning = environment.tuning.data();
+  return settings;
+}
+
+std::string shared_file(const std::string& path, int pe, int pes, const Allgather& allgather) {
+  struct Announced {
+    std::size_t bytes = 0;
+    int error = 0;
+  };
+  std::string text;
+  Announced mine;
+  if (pe == 0) {
+    std::ifstream in(path, std::ios::binary);
+    text.assign(std::istreambuf_iterator<char>(in), {});
+    mine = {text.size(), in.is_open() ? 0 : ENOENT};
+  }
+  std::vector<Announced> all(static_cast<std::size_t>(pes));
+  allgather(&mine, sizeof mine, all.data());
+  if (all[0].error != 0 || all[0].bytes > kLargestFile) {
+    throw Error(ErrorCode::Tuning,
+                fmt::format("TUTTI_TUNING: {} {}", path,
+                            all[0].error != 0 ? "cannot be read" : "has more than 4 MiB"));
+  }
+  text.resize(all[0].bytes);
+  std::string every(text.size() * static_cast<std::size_t>(pes), '\0');
+  allgather(text.data(), text.size(), every.data());
+  return every.substr(0, text.size());
+}
+
+}  // namespace tutti::detail
