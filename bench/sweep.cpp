@@ -97,7 +97,8 @@ Finding judge(Team& team, const Cell& cell, double seconds, double margin) {
 
   const std::vector<double> mine = half_of(measured.seconds[winner], 1);
   const Estimate vs_builtin = estimate(ratios(half_of(measured.seconds[0], 1), mine));
-  if (vs_builtin.low < 1) return finding;  // the other half does not confirm it
+  // The other half must confirm it.
+  if (vs_builtin.low < 1 || vs_builtin.median < 1 + margin) return finding;
   const Estimate time = estimate(mine);
   finding.winner = finalists[winner - 1];
   finding.evidence.median_us = time.median * 1e6;

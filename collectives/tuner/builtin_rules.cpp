@@ -54,7 +54,7 @@ constexpr Span from(std::uint64_t bytes) { return {bytes}; }
 constexpr std::array kRows = {
     Row{Collective::Allreduce, kAny, up_to(Execution::kLinePayload), kAny, {}, "one_line"},
     Row{Collective::Allreduce, kAny, from(16 * kKi), kNear, Memory::Symmetric, "symmetric_push"},
-    Row{Collective::Allreduce, kAny, from(kMi), kApart, Memory::Symmetric, "symmetric_push"},
+    Row{Collective::Allreduce, kAny, from(8 * kMi), kApart, Memory::Symmetric, "symmetric_push"},
     // With two PEs both ways move the same bytes, and one shot has fewer steps.
     Row{Collective::Allreduce, kTwoPes, up_to(kMi), kAny, {}, "one_shot"},
     Row{Collective::Allreduce, kTwoPes, kAny, kAny, {}, "one_shot:lag=2"},

@@ -68,7 +68,7 @@ TEST(TunerBuiltin, built_in_choices_change_at_their_thresholds_and_nowhere_else)
       {5, Memory::Private, 40, 8192, "one_shot", "two_shot"},
       {130, Memory::Private, 0, 8192, "one_shot", "two_shot"},
       {2, Memory::Symmetric, 79, 16383, "one_shot", "symmetric_push"},
-      {2, Memory::Symmetric, 80, kMi - 1, "one_shot", "symmetric_push"},
+      {2, Memory::Symmetric, 80, 8 * kMi - 1, "one_shot", "symmetric_push"},
   };
   for (const Step& step : steps) {
     Problem problem = allreduce_of(step.last, step.pes);
