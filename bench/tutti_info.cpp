@@ -23,9 +23,9 @@ PEs' caches, copy bandwidth, bandwidth of lines that another core has just writt
 algorithms with their parameters.
 )";
 
-void print_machine(const MachineFacts& here) {
-  fmt::print("machine\n  cpu               {}\n  usable cpus       {} of {}\n", here.cpu,
-             usable_cpus(), here.cores);
+void print_machine(const MachineFacts& here, int usable) {
+  fmt::print("machine\n  cpu               {}\n  usable cpus       {} of {}\n", here.cpu, usable,
+             here.cores);
   fmt::print("  caches            L2 {} KiB a core, L3 {} KiB\n", here.l2_kib, here.l3_kib);
   fmt::print("  instruction sets  {}\n", here.instruction_sets);
 }
@@ -69,14 +69,15 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "tutti-info: unknown argument \"{}\"; --help says what is allowed\n", arg);
     return 2;
   }
-  return launch(argc, argv, [](Team& team) {
+  const int usable = usable_cpus();  // before PEs are bound to one each
+  return launch(argc, argv, [usable](Team& team) {
     const bench::MachineSpeed speed = bench::measure_speed(team);
     const double line = team.measure_line_ns();
     if (team.pe() != 0) return;
     const std::string mpi = bench::mpi_description();
     fmt::print("tutti {}\n", version());
     fmt::print("  mpi               {}\n", mpi.empty() ? "not running in this process" : mpi);
-    print_machine(this_machine());
+    print_machine(this_machine(), usable);
     fmt::print("job\n  PEs               {} ({})\n", team.size(),
                mpi.empty() ? "threads of one process" : "processes");
     fmt::print("  transport         load and store\n");
