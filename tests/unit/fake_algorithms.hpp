@@ -21,6 +21,7 @@ inline constexpr std::array kShotParameters = {
     Parameter{"chunk_bytes", 64, 16 << 20, 65536, "bytes of a chunk", {}},
     Parameter{"store", 0, 1, 0, "how stores reach memory", kStores},
     Parameter{"bias", -8, 8, 0, "a number that may be negative", {}},
+    Parameter{"lag", 0, 4, 0, "chunks between writing and reading", {}},
 };
 inline constexpr std::array kChunkParameters = {
     Parameter{"chunk_bytes", 64, 16 << 20, 32768, "bytes of a chunk", {}},

@@ -45,7 +45,7 @@ TEST(TunerForced, describes_what_it_reads) {
   const Forced forced =
       parse_choice(Collective::Allreduce, "one_shot:store=stream,bias=-3", "X", fake::catalog());
   const std::string text = tutti::describe(*forced.algorithm, forced.params);
-  EXPECT_EQ(text, "one_shot:slots=2,chunk_bytes=65536,store=stream,bias=-3");
+  EXPECT_EQ(text, "one_shot:slots=2,chunk_bytes=65536,store=stream,bias=-3,lag=0");
   EXPECT_EQ(parse_choice(Collective::Allreduce, text, "X", fake::catalog()), forced);
 }
 
