@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -178,8 +179,21 @@ TEST(Collectives, three_hundred_teams_live_at_once) {
   });
 }
 
-// Vectors of 2^31 bytes and more would need too much memory here: the arithmetic that they need
-// is tested on its own (schedule_test) and by offsets of a type of one byte.
+// 4.3 GB of memory: only in the full grid. The arithmetic alone is in schedule_test.
+TEST(Collectives, more_than_two_gigabytes_are_exact) {
+  if (std::getenv("TUTTI_TEST_FULL") == nullptr) GTEST_SKIP() << "needs TUTTI_TEST_FULL";
+  run(2, [](Team& team) {
+    const std::size_t count = (std::size_t{1} << 31) + 64;
+    std::vector<std::uint8_t> data(count, static_cast<std::uint8_t>(team.pe() + 1));
+    data[count - 1] = 7;
+    allreduce(team, data, Op::Sum);
+    for (const std::size_t i : {std::size_t{0}, count / 2, std::size_t{1} << 31, count - 2}) {
+      EXPECT_EQ(data[i], 3) << i;
+    }
+    EXPECT_EQ(data[count - 1], 14);
+  });
+}
+
 TEST(Collectives, one_hundred_megabytes_pass_through_a_small_ring) {
   run(2, [](Team& team) {
     const std::size_t count = 100'000'003;

@@ -265,13 +265,15 @@ std::string to_string(const Cell& cell) {
   return cell.misalign == 0 ? text : text + "/misaligned";
 }
 
-std::vector<Cell> cells_of(const Algorithm& algorithm, int pes) {
+std::vector<Cell> cells_of(const Algorithm& algorithm, int pes, bool reachable) {
   const bool full = std::getenv("TUTTI_TEST_FULL") != nullptr;
   const auto p = static_cast<std::size_t>(pes);
   const std::vector<std::size_t> counts = {0, 1, p - 1, p, p + 1, 255, 256, 257, 1029, 20011};
+  const std::size_t longest = full || reachable ? 1 << 20 : pes > 4 ? 1029 : 5003;
   std::vector<Cell> cells;
   std::size_t n = 0;
-  for (const std::size_t count : counts) {
+  for (std::size_t count : counts) {
+    count = std::min(count, longest);
     for (const std::string& parameters : parameter_choices(algorithm)) {
       for (const Kind& kind : kKinds) {
         for (const bool symmetric : {false, true}) {
@@ -326,7 +328,7 @@ bool check_cell(Team& team, const Cell& cell, bool reachable, std::size_t& call)
 std::size_t check_algorithm(Team& team, const Algorithm& algorithm, bool reachable) {
   std::size_t call = 0;
   std::size_t ran = 0;
-  for (const Cell& cell : cells_of(algorithm, team.size())) {
+  for (const Cell& cell : cells_of(algorithm, team.size(), reachable)) {
     ran += check_cell(team, cell, reachable, call) ? 1 : 0;
     if (::testing::Test::HasFailure()) break;
   }

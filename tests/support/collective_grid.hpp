@@ -23,8 +23,9 @@ struct Cell {
 };
 std::string to_string(const Cell& cell);
 
-/// The cells of one algorithm: a pairwise sample, or all of them if TUTTI_TEST_FULL is set.
-std::vector<Cell> cells_of(const Algorithm& algorithm, int pes);
+/// The cells of one algorithm: a pairwise sample, or all of them if TUTTI_TEST_FULL is set. Without
+/// load and store every message is an allocation: there the sample has no long vectors.
+std::vector<Cell> cells_of(const Algorithm& algorithm, int pes, bool reachable);
 
 /// Collective: runs the cell's call three times back to back on data that depends on PE, index and
 /// call, one PE late, and compares every element, the guard bytes around the output, the input and
