@@ -66,20 +66,6 @@ class ThreadBootstrap {
   bool failed_ = false;
 };
 
-/// The first failure of a job in time; later ones follow from it.
-struct FirstFailure {
-  std::mutex mutex;
-  int pe = -1;
-  std::exception_ptr what;
-
-  void note(int pe_failed, std::exception_ptr exception) {
-    const std::scoped_lock lock(mutex);
-    if (pe >= 0) return;
-    pe = pe_failed;
-    what = std::move(exception);
-  }
-};
-
 struct Described {
   ErrorCode code;
   std::string text;
@@ -96,6 +82,32 @@ Described describe(const std::exception_ptr& exception) {
     return {ErrorCode::PeerFailed, "an exception that is not a std::exception"};
   }
 }
+
+/// Whether an exception only says that another PE failed.
+bool is_consequence(const std::exception_ptr& exception) {
+  try {
+    std::rethrow_exception(exception);
+  } catch (const Error& error) {
+    return error.code() == ErrorCode::PeerFailed || error.code() == ErrorCode::Poisoned;
+  } catch (...) {
+    return false;
+  }
+}
+
+/// The failure that a job ends with: the first one in time that is not the consequence of another.
+/// A PE that refuses its arguments posts that before it throws, so others may be quicker.
+struct FirstFailure {
+  std::mutex mutex;
+  int pe = -1;
+  std::exception_ptr what;
+
+  void note(int pe_failed, std::exception_ptr exception) {
+    const std::scoped_lock lock(mutex);
+    if (pe >= 0 && (!is_consequence(what) || is_consequence(exception))) return;
+    pe = pe_failed;
+    what = std::move(exception);
+  }
+};
 
 int exit_code(ErrorCode code) {
   return code == ErrorCode::InvalidArgument || code == ErrorCode::Tuning ? 2 : 1;

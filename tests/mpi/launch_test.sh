@@ -39,8 +39,9 @@ mpi 0 "max 2 over 2 PEs" 2 TUTTI_PES=2
 mpi fail "TUTTI_PES is 3, but mpirun started 2 PEs" 2 TUTTI_PES=3
 mode=throw
 mpi fail "boom" 3
+# mpirun may end the survivors before they have said who is gone: failure_test reads their words.
 mode=kill
-mpi fail "PE 1" 2 TUTTI_TIMEOUT=5s
+mpi fail "signal 9" 2 TUTTI_TIMEOUT=5s
 mode=refuse
 mpi fail "root 99" 2
 
