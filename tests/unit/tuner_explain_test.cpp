@@ -48,6 +48,10 @@ TEST(TunerCost, grows_with_bytes_and_with_distance) {
   EXPECT_LT(predict(40, 1), predict(200, 1));
   EXPECT_LT(predict(40, 1), predict(40, 1 << 20));
   EXPECT_LT(predict(40, 1 << 20), predict(200, 1 << 20));
+  problem.line_ns = 40;
+  const double near_gbps = cost_model(machine, problem).cross_gbps;
+  problem.line_ns = 200;
+  EXPECT_GT(near_gbps, 2 * cost_model(machine, problem).cross_gbps);
 }
 
 TEST(TunerCost, is_the_sum_of_words_and_bytes_over_bandwidths) {
