@@ -139,6 +139,8 @@ class Door {
     } else {
       plan.algorithm->run(execution, plan.params);
     }
+    kept.ran = plan.algorithm;
+    kept.params = plan.params;
     kept.traffic = state.traffic;
   }
 
@@ -193,8 +195,8 @@ void broadcast(Team& team, const Buffers& buffers, int root, const Call& call) {
 
 CallReport last_call(const Team& team, int lane) {
   const detail::LanePlans& kept = detail::TeamTuner::of(team.state()).lane(lane);
-  if (kept.last.algorithm == nullptr) return {};
-  return {describe(*kept.last.algorithm, kept.last.params), kept.traffic};
+  if (kept.ran == nullptr) return {};
+  return {describe(*kept.ran, kept.params), kept.traffic};
 }
 
 }  // namespace tutti

@@ -48,6 +48,12 @@ void warn(const TeamState& team, const std::string& text) {
   if (team.world().pe() == 0) fmt::print(stderr, "tutti: {}\n", text);
 }
 
+/// This machine's facts, looked up once a process: it takes 16 ms, and they do not change.
+const MachineFacts& here() {
+  static const MachineFacts facts = this_machine();
+  return facts;
+}
+
 }  // namespace
 
 TeamTuner& TeamTuner::of(TeamState& team) {
@@ -62,7 +68,7 @@ TeamTuner::TeamTuner(TeamState& team)
   if (!settings.tuning_text.empty()) {
     Tuning file = parse_tuning(settings.tuning_text, settings.tuning,
                                team.world().options().extra_algorithms);
-    const auto differing = differences(file, this_machine(), 0);
+    const auto differing = differences(file, here(), 0);
     if (differing.empty()) {
       file_ = std::move(file);
     } else {
@@ -79,16 +85,22 @@ TeamTuner::TeamTuner(TeamState& team)
 
 void TeamTuner::use(Tuning tuning) {
   file_ = std::move(tuning);
-  for (LanePlans& lane : lanes_) lane.last = {};
+  for (LanePlans& lane : lanes_) {
+    lane.chosen.clear();
+    lane.insisted.algorithm = nullptr;
+  }
 }
 
-Plan TeamTuner::choose(const Problem& problem, const Call& call) {
-  static const Catalog built_in_catalog = builtin_catalog();
-  static const std::vector<Rule> built_in = builtin_rules(built_in_catalog);
-  SelectorInput input{&catalog_, nullptr, environment_, file_.rules, built_in};
+SelectorInput TeamTuner::rules() const {
+  static const std::vector<Rule> built_in = builtin_rules(builtin_catalog());
+  return {&catalog_, nullptr, environment_, file_.rules, built_in};
+}
+
+Plan TeamTuner::choose(const Problem& problem, std::string_view algorithm) {
+  SelectorInput input = rules();
   Forced forced;
-  if (!call.algorithm.empty()) {
-    forced = detail::parse_choice(problem.collective, call.algorithm, "Call::algorithm", catalog_);
+  if (!algorithm.empty()) {
+    forced = detail::parse_choice(problem.collective, algorithm, "Call::algorithm", catalog_);
     input.call = &forced;
   }
   const Decision decision = select(problem, input);
@@ -97,7 +109,6 @@ Plan TeamTuner::choose(const Problem& problem, const Call& call) {
     warn(team_, to_string(detail::explain(problem, decision, catalog_, file_.machine)));
   }
   Plan plan;
-  plan.key = key_of(problem);
   plan.problem = problem;
   plan.algorithm = decision.algorithm;
   plan.params = decision.params;
@@ -105,26 +116,29 @@ Plan TeamTuner::choose(const Problem& problem, const Call& call) {
   if (plan.ring_bytes != 0) plan.ring_bytes = std::bit_ceil(plan.ring_bytes);
   plan.fold = reduces(problem.collective) ? fold_kernel(problem.dtype, problem.op) : nullptr;
   plan.record = record_of(problem, decision);
-  plan.call_algorithm = call.algorithm;
   return plan;
 }
 
 const Plan& TeamTuner::plan(const Problem& problem, const Call& call) {
-  Plan& last = lane(call.lane).last;
-  if (last.algorithm == nullptr || last.key != key_of(problem) ||
-      last.call_algorithm != call.algorithm) {
-    last = choose(problem, call);
+  LanePlans& mine = lane(call.lane);
+  const DecisionKey key = key_of(problem);
+  if (call.algorithm.empty()) {
+    const Plan* known = mine.chosen.find(key);
+    return known != nullptr ? *known : mine.chosen.insert(key, choose(problem, {}));
   }
-  return last;
+  if (mine.insisted.algorithm == nullptr || mine.insisted_key != key ||
+      mine.insisted_on != call.algorithm) {
+    mine.insisted = choose(problem, call.algorithm);
+    mine.insisted_key = key;
+    mine.insisted_on = call.algorithm;
+  }
+  return mine.insisted;
 }
 
 Explanation TeamTuner::explain(const Problem& problem) const {
-  const Catalog built_in_catalog = builtin_catalog();
-  const std::vector<Rule> built_in = builtin_rules(built_in_catalog);
-  const SelectorInput input{&catalog_, nullptr, environment_, file_.rules, built_in};
   MachineFacts machine = file_.machine;
-  machine.line_ns = problem.line_ns;
-  return detail::explain(problem, input, machine);
+  if (problem.line_ns != 0) machine.line_ns = problem.line_ns;
+  return detail::explain(problem, rules(), machine);
 }
 
 }  // namespace tutti::detail
@@ -179,7 +193,7 @@ void load_tuning(Team& team, const std::string& path, bool any_machine) {
   const std::string text = shared_text(state, path);
   Tuning tuning = parse_tuning(text, path, state.world().options().extra_algorithms);
   const std::vector<std::string> differing =
-      any_machine ? std::vector<std::string>() : differences(tuning, this_machine(), state.pes());
+      any_machine ? std::vector<std::string>() : differences(tuning, detail::here(), state.pes());
   if (!differing.empty()) {
     throw Error(ErrorCode::Tuning, fmt::format("{} was measured on another machine: {}", path,
                                                fmt::join(differing, "; ")));

@@ -19,19 +19,22 @@ namespace tutti::detail {
 
 /// A decision, ready to run: everything that a repeated call needs, fetched once.
 struct Plan {
-  DecisionKey key;
   Problem problem;
   const Algorithm* algorithm = nullptr;
   Params params;
   std::size_t ring_bytes = 0;
   FoldFn fold = nullptr;
-  CallRecord record;           ///< without call number and root
-  std::string call_algorithm;  ///< what the call insisted on
+  CallRecord record;  ///< without call number and root
 };
 
 /// What a lane keeps from call to call.
 struct LanePlans {
-  Plan last;
+  DecisionCache<Plan> chosen;  ///< where the call leaves the choice to the rules
+  Plan insisted;               ///< the last one of a call that names its algorithm
+  DecisionKey insisted_key;
+  std::string insisted_on;
+  const Algorithm* ran = nullptr;  ///< by the last call, with `params` and `traffic`
+  Params params;
   Traffic traffic;
   std::vector<const std::byte*> sources;  ///< room for one pointer a PE
   std::vector<std::byte*> targets;
@@ -44,7 +47,8 @@ class TeamTuner : public TeamAttachment {
   /// The team's, made at its first collective from facts that were agreed at start-up: local.
   static TeamTuner& of(TeamState& team);
 
-  /// The plan for a problem: the lane's last one if nothing changed, else a new selection.
+  /// The plan for a problem, valid until the lane's next one: the lane's own if it knows the
+  /// problem, else a new selection.
   /// Errors: `Tuning`, `Unsupported`, the same on all PEs.
   const Plan& plan(const Problem& problem, const Call& call);
   Explanation explain(const Problem& problem) const;
@@ -55,7 +59,8 @@ class TeamTuner : public TeamAttachment {
 
  private:
   explicit TeamTuner(TeamState& team);
-  Plan choose(const Problem& problem, const Call& call);
+  SelectorInput rules() const;
+  Plan choose(const Problem& problem, std::string_view algorithm);
 
   TeamState& team_;
   Catalog catalog_;

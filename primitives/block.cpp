@@ -66,8 +66,7 @@ Need need_of(World& world, std::size_t bytes) {
   need.owned = world.heap().owned_bytes();
   need.largest_free = world.heap().largest_free();
   need.room = room.bytes;
-  need.cap = world.settings().heap_bytes == 0 ? std::numeric_limits<std::size_t>::max()
-                                              : world.settings().heap_bytes;
+  need.cap = world.heap().cap();
   set_text(need.limit, room.limit);
   return need;
 }

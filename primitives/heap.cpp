@@ -35,7 +35,8 @@ std::size_t Heap::growth_for(std::size_t bytes) {
   if (fits(rounded(bytes), unused)) return 0;
   // A few large segments: each one doubles the heap until steps are large.
   const std::size_t step = std::clamp(std::bit_ceil(owned_), kFirstSegment, kLargestStep);
-  return std::max(rounded(bytes), step);
+  const std::size_t left = cap_ > owned_ ? (cap_ - owned_) / kAlign * kAlign : 0;
+  return std::max(rounded(bytes), std::min(step, left));
 }
 
 HeapRange Heap::take(std::size_t bytes, std::size_t members, BlockId id) {

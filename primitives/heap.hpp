@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <limits>
 #include <map>
 #include <memory>
 #include <vector>
@@ -36,7 +38,11 @@ class Heap {
 
   explicit Heap(bool for_processes) : for_processes_(for_processes) {}
 
-  /// Bytes that the heap would have to grow by for this request; 0 if a free range serves it.
+  /// The most bytes that the heap may own; it grows in smaller steps rather than beyond.
+  void set_cap(std::size_t bytes) noexcept { cap_ = bytes; }
+  std::size_t cap() const noexcept { return cap_; }
+  /// Bytes that the heap would have to grow by for this request; 0 if a free range serves it. May
+  /// lead beyond the cap: whoever asks has to check.
   std::size_t growth_for(std::size_t bytes);
   /// Takes a range, zeroed; grows if needed. Throws `Error` (OutOfMemory).
   HeapRange take(std::size_t bytes, std::size_t members, BlockId id);
@@ -66,9 +72,11 @@ class Heap {
   bool fits(std::size_t bytes, HeapRange& best) const;
 
   bool for_processes_;
-  std::vector<SegmentRef> segments_;
+  std::deque<SegmentRef>
+      segments_;  ///< stays in place: threads of other PEs read it through its address
   std::vector<FreeRanges> free_;
   std::map<BlockId, Live> live_;
+  std::size_t cap_ = std::numeric_limits<std::size_t>::max();
   std::size_t owned_ = 0;
   std::size_t used_ = 0;
 };

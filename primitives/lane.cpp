@@ -2,7 +2,6 @@
 #include "primitives/lane.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <stdexcept>

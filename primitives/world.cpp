@@ -126,6 +126,7 @@ std::shared_ptr<World> World::create(int pe, int pes, const Allgather& allgather
   });
   std::shared_ptr<World> world(new World(pe, pes, options, one_process));
   world->settings_ = settle(all[0].environment, options);
+  if (world->settings_.heap_bytes != 0) world->heap_.set_cap(world->settings_.heap_bytes);
   for (int i = 0; i < pes; ++i) {
     Peer& peer = world->peer(i);
     const Hello& theirs = all[static_cast<std::size_t>(i)];

@@ -10,89 +10,32 @@
 // Signals: step k + 1 publishes chunk k; `consumed` k + 1 says that I have copied chunk k of all,
 //          raised only if a block is longer than the ring.
 // Source: MPI Forum, MPI 4.0, section 6.7 (the operation); direct exchange is folklore.
-#include <array>
-
 #include "collectives/allgather/registry.hpp"
-#include "collectives/parameters.hpp"
-#include "collectives/schedule/pipeline.hpp"
+#include "collectives/chunked_input.hpp"
 #include "tutti/execution.hpp"
 
 namespace tutti::detail::allgather {
 namespace {
 
-enum : std::size_t { kRingBytes, kChunkBytes, kLag, kStore };
-constexpr std::array<Parameter, 4> kParameters = {ring_parameter(2 << 20), chunk_parameter(1 << 18),
-                                                  lag_parameter(1), store_parameter()};
-
 const char* supports(const Problem&) { return nullptr; }
 
-std::size_t scratch_bytes(const Problem&, const Params& params) {
-  return ring_of(params[kRingBytes]);
-}
-
-Pipeline pipeline(const Problem& problem, const Params& params) {
-  return Pipeline::plan(problem.count, size_of(problem.dtype),
-                        static_cast<std::size_t>(params[kChunkBytes]),
-                        static_cast<std::size_t>(params[kLag]), ring_of(params[kRingBytes]));
-}
-
 Traffic traffic(const Problem& problem, const Params& params, int) {
-  const Pipeline plan = pipeline(problem, params);
-  const std::uint64_t block = problem.count * size_of(problem.dtype);
-  return {plan.chunks * (plan.wraps ? 2 : 1), block,
-          (static_cast<std::uint64_t>(problem.pes) - 1) * block, 0};
+  return ChunkedInput::traffic(problem, params);
 }
 
-class Direct {
- public:
-  Direct(Execution& x, const Params& params)
-      : x_(x),
-        plan_(pipeline(x.problem(), params)),
-        element_(size_of(x.problem().dtype)),
-        store_(store_of(params[kStore])) {}
-
-  std::size_t steps() const { return plan_.chunks + plan_.lag; }
-
-  void stage(std::size_t k) {
-    if (k >= plan_.chunks) return;
-    const Part part = plan_.part(k);
-    const std::size_t bytes = part.size * element_;
-    Staged& range = staged_[k % staged_.size()];
-    range = x_.reserve(bytes, k + 1);
-    x_.stage(range, 0, x_.in() + part.begin * element_, bytes, store_);
-    x_.publish(k + 1);
+void gather(Execution& x, ChunkedInput& chunks, std::size_t k) {
+  const std::size_t block = x.problem().count * size_of(x.problem().dtype);
+  for (int i = 0; i < x.pes(); ++i) {
+    const int pe = ring_place(x.pe(), i, x.pes());  // not all from PE 0 at once
+    x.await(pe, k + 1);
+    x.copy(x.out() + static_cast<std::size_t>(pe) * block + chunks.offset(k), chunks.of(pe, k),
+           chunks.bytes(k));
   }
-
-  void gather(std::size_t step) {
-    if (step < plan_.lag) return;
-    const std::size_t k = step - plan_.lag;
-    const Part part = plan_.part(k);
-    const std::size_t bytes = part.size * element_;
-    for (int i = 0; i < x_.pes(); ++i) {
-      const int pe = ring_place(x_.pe(), i, x_.pes());  // not all from PE 0 at once
-      x_.await(pe, k + 1);
-      const std::byte* from = pe == x_.pe() ? x_.in() + part.begin * element_
-                                            : x_.read(pe, staged_[k % staged_.size()], 0, bytes);
-      const std::size_t at = static_cast<std::size_t>(pe) * plan_.count + part.begin;
-      x_.copy(x_.out() + at * element_, from, bytes);
-    }
-    if (plan_.wraps) x_.consumed(k + 1);
-  }
-
- private:
-  Execution& x_;
-  const Pipeline plan_;
-  const std::size_t element_;
-  const StoreKind store_;
-  std::array<Staged, 8> staged_;
-};
+}
 
 void run(Execution& x, const Params& params) {
-  Direct call(x, params);
-  for (std::size_t step = 0; step < call.steps(); ++step) {
-    call.stage(step);
-    call.gather(step);
-  }
+  ChunkedInput chunks(x, params);
+  chunks.pass([&](std::size_t k) { gather(x, chunks, k); });
 }
 
 }  // namespace
@@ -103,9 +46,9 @@ constinit const Algorithm kDirect = {
     .summary = "everyone stages its block, everyone copies all others",
     .source = "MPI 4.0, section 6.7",
     .keeps_ordered = true,
-    .parameters = kParameters,
+    .parameters = ChunkedInput::kParameters,
     .supports = supports,
-    .scratch_bytes = scratch_bytes,
+    .scratch_bytes = ChunkedInput::scratch_bytes,
     .traffic = traffic,
     .run = run,
 };

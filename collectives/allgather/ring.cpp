@@ -10,44 +10,22 @@
 //          PE's step, raised only if the pieces do not all fit in the ring.
 // Source: Chan, Heimlich, Purkayastha, van de Geijn, "Collective communication: theory, practice,
 //         and experience" (2007), bucket allgather.
-#include "collectives/schedule/ring.hpp"
-
 #include <array>
 
 #include "collectives/allgather/registry.hpp"
-#include "collectives/parameters.hpp"
-#include "collectives/schedule/pipeline.hpp"
+#include "collectives/ring_pieces.hpp"
+#include "collectives/schedule/ring_steps.hpp"
 #include "tutti/execution.hpp"
 
 namespace tutti::detail::allgather {
 namespace {
 
-enum : std::size_t { kRingBytes, kChunkBytes };
-constexpr std::array<Parameter, 2> kParameters = {ring_parameter(4 << 20),
-                                                  chunk_parameter(1 << 18)};
-
 const char* supports(const Problem& problem) {
   return problem.pes < 2 ? "needs at least 2 PEs" : nullptr;
 }
 
-std::size_t scratch_bytes(const Problem&, const Params& params) {
-  return ring_of(params[kRingBytes]);
-}
-
-// A piece of the block is staged p - 1 times, each time in a range of its own; two ranges at least
-// must fit.
-Pipeline pipeline(const Problem& problem, const Params& params) {
-  const auto times = static_cast<std::size_t>(problem.pes);
-  Pipeline plan = Pipeline::plan(problem.count, size_of(problem.dtype),
-                                 static_cast<std::size_t>(params[kChunkBytes]), 1,
-                                 ring_of(params[kRingBytes]), 1, times);
-  plan.wraps = plan.wraps || times * plan.chunks * (plan.chunk * size_of(problem.dtype) + 128) >
-                                 ring_of(params[kRingBytes]) / 2;
-  return plan;
-}
-
 Traffic traffic(const Problem& problem, const Params& params, int) {
-  const Pipeline plan = pipeline(problem, params);
+  const Pipeline plan = ring_pieces::pipeline(problem, params);
   const auto pes = static_cast<std::uint64_t>(problem.pes);
   const std::uint64_t bytes = (pes - 1) * problem.count * size_of(problem.dtype);
   const std::uint64_t words = pes - 1 + (plan.wraps ? pes - 1 : 0);
@@ -58,7 +36,7 @@ class RingCall {
  public:
   RingCall(Execution& x, const Params& params)
       : x_(x),
-        plan_(pipeline(x.problem(), params)),
+        plan_(ring_pieces::pipeline(x.problem(), params)),
         element_(size_of(x.problem().dtype)),
         before_(ring_before(x.pe(), x.pes())) {}
 
@@ -121,9 +99,9 @@ constinit const Algorithm kRing = {
     .summary = "blocks travel around the ring of PEs",
     .source = "Chan, Heimlich, Purkayastha, van de Geijn 2007",
     .keeps_ordered = true,
-    .parameters = kParameters,
+    .parameters = ring_pieces::kParameters,
     .supports = supports,
-    .scratch_bytes = scratch_bytes,
+    .scratch_bytes = ring_pieces::scratch_bytes,
     .traffic = traffic,
     .run = run,
 };

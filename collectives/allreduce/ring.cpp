@@ -11,13 +11,12 @@
 // Signals: step s of the call publishes what phase s wrote to my staging; `consumed` s says that I
 //          have read the previous PE's step s.
 // Source: Patarasuk, Yuan, "Bandwidth optimal all-reduce algorithms for clusters" (2009).
-#include "collectives/schedule/ring.hpp"
-
 #include <array>
 
 #include "collectives/allreduce/registry.hpp"
 #include "collectives/parameters.hpp"
 #include "collectives/schedule/pipeline.hpp"
+#include "collectives/schedule/ring_steps.hpp"
 #include "tutti/execution.hpp"
 
 namespace tutti::detail::allreduce {

@@ -9,43 +9,23 @@
 // Signals: each step publishes one staged piece; `consumed` says that I have read the previous
 //          PE's step, raised only if the pieces do not all fit in the ring.
 // Source: Chan, Heimlich, Purkayastha, van de Geijn 2007, bucket reduce-scatter.
-#include "collectives/schedule/ring.hpp"
-
 #include <array>
 
-#include "collectives/parameters.hpp"
 #include "collectives/reduce_scatter/registry.hpp"
-#include "collectives/schedule/pipeline.hpp"
+#include "collectives/ring_pieces.hpp"
+#include "collectives/schedule/ring_steps.hpp"
 #include "tutti/execution.hpp"
 
 namespace tutti::detail::reduce_scatter {
 namespace {
-
-enum : std::size_t { kRingBytes, kChunkBytes };
-constexpr std::array<Parameter, 2> kParameters = {ring_parameter(4 << 20),
-                                                  chunk_parameter(1 << 18)};
 
 const char* supports(const Problem& problem) {
   if (problem.op == Op::Avg) return "folds in pairs, and an average is divided once";
   return problem.pes < 2 ? "needs at least 2 PEs" : nullptr;
 }
 
-std::size_t scratch_bytes(const Problem&, const Params& params) {
-  return ring_of(params[kRingBytes]);
-}
-
-Pipeline pipeline(const Problem& problem, const Params& params) {
-  const auto times = static_cast<std::size_t>(problem.pes);
-  Pipeline plan = Pipeline::plan(problem.count, size_of(problem.dtype),
-                                 static_cast<std::size_t>(params[kChunkBytes]), 1,
-                                 ring_of(params[kRingBytes]), 1, times);
-  plan.wraps = plan.wraps || times * plan.chunks * (plan.chunk * size_of(problem.dtype) + 128) >
-                                 ring_of(params[kRingBytes]) / 2;
-  return plan;
-}
-
 Traffic traffic(const Problem& problem, const Params& params, int) {
-  const Pipeline plan = pipeline(problem, params);
+  const Pipeline plan = ring_pieces::pipeline(problem, params);
   const auto steps = static_cast<std::uint64_t>(problem.pes) - 1;
   const std::uint64_t bytes = steps * problem.count * size_of(problem.dtype);
   return {plan.chunks * (steps + (plan.wraps ? steps : 0)), bytes, bytes, 2 * bytes};
@@ -55,7 +35,7 @@ class RingCall {
  public:
   RingCall(Execution& x, const Params& params)
       : x_(x),
-        plan_(pipeline(x.problem(), params)),
+        plan_(ring_pieces::pipeline(x.problem(), params)),
         element_(size_of(x.problem().dtype)),
         before_(ring_before(x.pe(), x.pes())) {}
 
@@ -118,9 +98,9 @@ constinit const Algorithm kRing = {
     .summary = "partial blocks travel around the ring of PEs",
     .source = "Chan, Heimlich, Purkayastha, van de Geijn 2007",
     .keeps_ordered = false,
-    .parameters = kParameters,
+    .parameters = ring_pieces::kParameters,
     .supports = supports,
-    .scratch_bytes = scratch_bytes,
+    .scratch_bytes = ring_pieces::scratch_bytes,
     .traffic = traffic,
     .run = run,
 };

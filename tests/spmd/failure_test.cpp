@@ -267,6 +267,19 @@ TEST(Failure, the_heap_limit_is_the_same_error_on_all_and_the_team_goes_on) {
   for (const std::string& error : errors) EXPECT_EQ(error, "");
 }
 
+TEST(Failure, all_of_the_heap_that_was_granted_can_be_used) {
+  const auto errors = errors_of(2,
+                                [](Team& team) {
+                                  // 1 MiB from the start and 1.5 here: doubling would ask for more
+                                  // than the 1.5 that are left.
+                                  auto first = make_tensor<std::byte>(team, {std::size_t{3} << 19});
+                                  auto second =
+                                      make_tensor<std::byte>(team, {std::size_t{5} << 18});
+                                },
+                                {.heap_bytes = std::size_t{4} << 20});
+  for (const std::string& error : errors) EXPECT_EQ(error, "");
+}
+
 TEST(Failure, a_forked_child_is_refused_and_the_parent_goes_on) {
   const auto endings = run_processes(2, [](Team& team, FaultClock&) {
     keep_calling(team, 5);

@@ -8,7 +8,7 @@
 #include "collectives/schedule/binomial.hpp"
 #include "collectives/schedule/partition.hpp"
 #include "collectives/schedule/pipeline.hpp"
-#include "collectives/schedule/ring.hpp"
+#include "collectives/schedule/ring_steps.hpp"
 
 namespace tutti::detail {
 namespace {
