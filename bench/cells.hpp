@@ -25,7 +25,7 @@ double bus_factor(Collective collective, int pes);
 /// What a call of this cell runs, as "algorithm:parameters". Local.
 std::string chosen(const Team& team, const Cell& cell, const std::string& algorithm);
 
-enum class Primitive : std::uint8_t { Barrier, PutSignal, Put, Get };
+enum class Primitive : std::uint8_t { Barrier, Wait, PutSignal, PutSignalOwnWord, Put, Get };
 
 struct NamedPrimitive {
   std::string name;

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <time.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstring>
 #include <numeric>
+#include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "bench/baseline.hpp"
@@ -65,23 +69,79 @@ PrimitiveResult barrier(Team& team, int rounds) {
   return result;
 }
 
-/// One way: half a round trip of put_signal and wait_until between PE 0 and PE 1.
-PrimitiveResult put_signal_one_way(Team& team, std::size_t bytes, int rounds) {
-  auto data = make_tensor<std::uint8_t>(team, {bytes});
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+/// CPU time of half a second of waiting, after the first tenth of a second, beside 2 % of a core.
+PrimitiveResult waiting(Team& team, int rounds) {
+  constexpr std::chrono::milliseconds kFirst{100};
+  constexpr std::chrono::milliseconds kLong{600};
+  auto words = make_signals(team, 1);
+  std::uint64_t raised = 0;
+  const auto cpu_of_wait = [&](std::chrono::milliseconds length) {
+    ++raised;
+    team.barrier();
+    const double before = cpu_seconds();
+    if (team.pe() == 0) {
+      std::this_thread::sleep_for(length);
+      for (int pe = 1; pe < team.size(); ++pe) signal(words[0], pe, raised, Update::Set);
+      return 0.0;
+    }
+    wait_until(words[0], Cmp::Ge, raised);
+    return cpu_seconds() - before;
+  };
+  const auto ours = [&] { return std::max(0.0, cpu_of_wait(kLong) - cpu_of_wait(kFirst)); };
+  const auto allowed = [](double) { return 0.02 * 0.5; };
+  PrimitiveResult result = compare(team, std::min(rounds, 3), ours, allowed);
+  result.compared_with = "CPU time of 0.5 s of waiting, beside 2 % of a core";
+  return result;
+}
+
+/// The receiver reads what it was sent, each line of it: data that nobody reads stay in the
+/// sender's cache.
+void read_all(std::span<const std::uint8_t> data) {
+  std::uint8_t sum = 0;
+  for (std::size_t i = 0; i < data.size(); i += 64) sum ^= data[i];
+  volatile std::uint8_t sink = sum;
+  static_cast<void>(sink);
+}
+
+/// One way: half a round trip of put_signal, wait_until and a read between PE 0 and PE 1, through
+/// the signal that the tensor's tile brings along or through a word of its own.
+PrimitiveResult put_signal_one_way(Team& team, std::size_t bytes, bool own_word, int rounds) {
+  auto data = make_tensor<std::uint8_t>(team, {bytes}, {}, {.signals = signals::one});
   auto words = make_signals(team, 1);
   std::vector<std::uint8_t> payload(bytes, 1);
   std::uint64_t ball = 0;
+  const auto send = [&](int pe) {
+    std::memcpy(payload.data(), &ball, std::min(bytes, sizeof ball));
+    if (own_word) {
+      put_signal(payload, data, words[0], pe, ball, Update::Set);
+    } else {
+      put_signal(payload, data, pe, ball, Update::Set);
+    }
+  };
+  const auto receive = [&] {
+    if (own_word) {
+      read_all(wait_until(words[0], data, Cmp::Ge, ball).span());
+    } else {
+      read_all(wait_until(data, Cmp::Ge, ball).span());
+    }
+  };
   const auto ours = [&] {
     team.barrier();
     const auto start = Clock::now();
     for (int i = 0; i < kSmallRepeats; ++i) {
       ++ball;
       if (team.pe() == 0) {
-        put_signal(payload, data.view(), words[0], 1, ball, Update::Set);
-        wait_until(words[0], Cmp::Ge, ball);
+        send(1);
+        receive();
       } else if (team.pe() == 1) {
-        wait_until(words[0], Cmp::Ge, ball);
-        put_signal(payload, data.view(), words[0], 0, ball, Update::Set);
+        receive();
+        send(0);
       }
     }
     return seconds_since(start) / kSmallRepeats / 2;
@@ -150,8 +210,11 @@ PrimitiveResult copies(Team& team, Primitive what, std::size_t bytes, int rounds
 std::vector<NamedPrimitive> all_primitives(const Team& team) {
   std::vector<NamedPrimitive> all = {{"barrier", Primitive::Barrier, 0}};
   if (team.size() < 2) return all;
+  all.push_back({"wait", Primitive::Wait, 0});
   for (const std::size_t bytes : {std::size_t{8}, std::size_t{512}, std::size_t{4096}}) {
-    all.push_back({"put_signal/bytes:" + std::to_string(bytes), Primitive::PutSignal, bytes});
+    const std::string size = "bytes:" + std::to_string(bytes);
+    all.push_back({"put_signal/" + size, Primitive::PutSignal, bytes});
+    all.push_back({"put_signal/own_word/" + size, Primitive::PutSignalOwnWord, bytes});
   }
   for (std::size_t bytes = 4096; bytes <= std::size_t{64} << 20; bytes *= 4) {
     all.push_back({"put/bytes:" + std::to_string(bytes), Primitive::Put, bytes});
@@ -164,8 +227,12 @@ PrimitiveResult measure(Team& team, Primitive what, std::size_t bytes, int round
   switch (what) {
     case Primitive::Barrier:
       return barrier(team, rounds);
+    case Primitive::Wait:
+      return waiting(team, rounds);
     case Primitive::PutSignal:
-      return put_signal_one_way(team, bytes, rounds);
+      return put_signal_one_way(team, bytes, false, rounds);
+    case Primitive::PutSignalOwnWord:
+      return put_signal_one_way(team, bytes, true, rounds);
     case Primitive::Put:
     case Primitive::Get:
       break;

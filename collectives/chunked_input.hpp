@@ -20,13 +20,13 @@ class ChunkedInput {
   static constexpr std::array<Parameter, 4> kParameters = {
       ring_parameter(2 << 20), chunk_parameter(1 << 18), lag_parameter(1), store_parameter()};
 
-  static std::size_t scratch_bytes(const Problem&, const Params& params) {
-    return ring_of(params[kRingBytes]);
+  static std::size_t scratch_bytes(const Problem& problem, const Params& params) {
+    return ring_of(params[kRingBytes], problem.count * size_of(problem.dtype));
   }
   static Pipeline pipeline(const Problem& problem, const Params& params) {
     return Pipeline::plan(problem.count, size_of(problem.dtype),
                           static_cast<std::size_t>(params[kChunkBytes]),
-                          static_cast<std::size_t>(params[kLag]), ring_of(params[kRingBytes]));
+                          static_cast<std::size_t>(params[kLag]), scratch_bytes(problem, params));
   }
   /// What staging and reading cost; the algorithm adds its folds.
   static Traffic traffic(const Problem& problem, const Params& params) {

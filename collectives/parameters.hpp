@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -34,6 +35,14 @@ constexpr StoreKind store_of(std::int64_t value) {
 
 constexpr std::size_t ring_of(std::int64_t value) {
   return std::bit_ceil(static_cast<std::size_t>(value));
+}
+/// The ring for inputs of `bytes`: large enough for many calls to walk through, and small for small
+/// ones, so that hundreds of teams that exchange little cost little.
+constexpr std::size_t ring_of(std::int64_t value, std::size_t bytes) {
+  constexpr std::size_t kSmallest = 64 << 10;
+  constexpr std::size_t kCalls = 32;
+  const std::size_t enough = bytes > ring_of(value) ? bytes : std::bit_ceil(bytes * kCalls);
+  return std::min(ring_of(value), std::max(kSmallest, enough));
 }
 
 }  // namespace tutti::detail

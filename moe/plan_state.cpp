@@ -212,8 +212,9 @@ PlanState::PlanState(Team& on, PlanOptions wanted)
   problem.copy(offer.problem.data(), kTextBytes - 1);
   agree(on_team, offer);
   const auto make = [&](std::size_t bytes, detail::Block::Mirrors mirrors, const char* purpose) {
-    return detail::Block::create(on_team.shared_world(), on_team.members(), pe(), bytes, mirrors,
-                                 on_team.agreement(), purpose);
+    return detail::Block::create(on_team.shared_world(), on_team.members(), pe(),
+                                 {.bytes = bytes, .mirrors = mirrors}, on_team.agreement(),
+                                 purpose);
   };
   shared = make(layout.bytes, detail::Block::Mirrors::Yes, "tokens and outputs of a moe plan");
   received = make(padded_rows * row_bytes, detail::Block::Mirrors::No, "rows of a moe plan");

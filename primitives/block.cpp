@@ -7,6 +7,8 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "primitives/cpu.hpp"
@@ -23,6 +25,7 @@ struct Need {
   BlockId proposal = 0;
   std::size_t growth = 0;
   std::size_t owned = 0;
+  std::size_t free = 0;
   std::size_t largest_free = 0;
   std::size_t room = 0;
   std::size_t cap = 0;
@@ -64,6 +67,7 @@ Need need_of(World& world, std::size_t bytes) {
   need.proposal = world.new_id();
   need.growth = world.heap().growth_for(bytes);
   need.owned = world.heap().owned_bytes();
+  need.free = need.owned - world.heap().used_bytes();
   need.largest_free = world.heap().largest_free();
   need.room = room.bytes;
   need.cap = world.heap().cap();
@@ -71,34 +75,48 @@ Need need_of(World& world, std::size_t bytes) {
   return need;
 }
 
-/// Every PE sees the same needs and throws the same text, or none does.
-void check_room(const std::vector<Need>& needs, std::size_t bytes, const char* purpose) {
+/// Why it does not fit, if so. Every PE sees the same needs and finds the same.
+std::optional<std::string> shortage(const std::vector<Need>& needs, std::size_t bytes,
+                                    const char* purpose) {
   std::size_t together = 0;
   for (std::size_t i = 0; i < needs.size(); ++i) {
     const Need& need = needs[i];
     together += need.growth;
     if (need.growth == 0 || need.owned + need.growth <= need.cap) continue;
-    throw Error(ErrorCode::OutOfMemory,
-                fmt::format("{}: PE {} wants {}, its largest free range is {}, it owns {} of at "
-                            "most {}; raise TUTTI_HEAP or Options::heap_bytes",
-                            purpose, i, size_text(bytes), size_text(need.largest_free),
-                            size_text(need.owned), size_text(need.cap)));
+    return fmt::format(
+        "{}: PE {} wants {}; of its {}, {} are free, the largest range {}, and at "
+        "most {} are allowed; raise TUTTI_HEAP or Options::heap_bytes",
+        purpose, i, size_text(bytes), size_text(need.owned), size_text(need.free),
+        size_text(need.largest_free), size_text(need.cap));
   }
   const auto tightest = std::min_element(
       needs.begin(), needs.end(), [](const Need& a, const Need& b) { return a.room < b.room; });
-  if (together == 0 || together <= tightest->room) return;
-  throw Error(ErrorCode::OutOfMemory,
-              fmt::format("{}: the PEs want {} more together ({} each), but {} leaves {}; make "
-                          "smaller tensors or raise that limit",
-                          purpose, size_text(together), size_text(bytes), tightest->limit.data(),
-                          size_text(tightest->room)));
+  if (together == 0 || together <= tightest->room) return std::nullopt;
+  return fmt::format(
+      "{}: the PEs want {} more together ({} each), but {} leaves {}; make "
+      "smaller tensors or raise that limit",
+      purpose, size_text(together), size_text(bytes), tightest->limit.data(),
+      size_text(tightest->room));
 }
 
-Grant take(World& world, std::size_t bytes, std::size_t members, BlockId id) {
+/// Collective: the needs, if they fit. By the second look everybody has come here, and what they
+/// let go of before that is free.
+std::vector<Need> agreed_needs(World& world, const Agreement& agreement, std::size_t bytes,
+                               const char* purpose) {
+  std::vector<Need> needs = gather(agreement, need_of(world, bytes));
+  if (!shortage(needs, bytes, purpose)) return needs;
+  needs = gather(agreement, need_of(world, bytes));
+  if (const auto text = shortage(needs, bytes, purpose)) {
+    throw Error(ErrorCode::OutOfMemory, *text);
+  }
+  return needs;
+}
+
+Grant take(World& world, std::size_t bytes, std::size_t lead, std::size_t members, BlockId id) {
   Grant mine;
   const std::scoped_lock lock(world.mutex());
   try {
-    mine.range = world.heap().take(bytes, members, id);
+    mine.range = world.heap().take(bytes, lead, members, id);
     const SegmentRef& segment = world.heap().segment(mine.range.segment);
     mine.fd = segment->fd();
     mine.segment_bytes = segment->bytes();
@@ -113,25 +131,24 @@ Grant take(World& world, std::size_t bytes, std::size_t members, BlockId id) {
 }  // namespace
 
 std::shared_ptr<Block> Block::create(const std::shared_ptr<World>& world,
-                                     const std::vector<int>& members, int me, std::size_t bytes,
-                                     Mirrors mirrors, const Agreement& agreement,
-                                     const char* purpose) {
+                                     const std::vector<int>& members, int me, const Layout& layout,
+                                     const Agreement& agreement, const char* purpose) {
   std::shared_ptr<Block> block(new Block);
   block->members_ = members;
   block->me_ = static_cast<std::size_t>(me);
-  block->bytes_ = bytes;
+  block->bytes_ = layout.bytes;
+  block->lead_ = std::max(sizeof(BlockHeader), layout.alignment);
   for (const int member : members) {
     block->all_direct_ = block->all_direct_ && world->peer(member).direct;
   }
-  block->mirrors_ = mirrors == Mirrors::Yes && !block->all_direct_;
+  block->mirrors_ = layout.mirrors == Mirrors::Yes && !block->all_direct_;
   const std::size_t instances = block->mirrors_ ? members.size() + 1 : 1;
-  const std::size_t wanted = sizeof(BlockHeader) + bytes * instances;
+  const std::size_t wanted = block->lead_ + layout.bytes * instances;
 
-  const std::vector<Need> needs = gather(agreement, need_of(*world, wanted));
-  check_room(needs, wanted, purpose);
+  const std::vector<Need> needs = agreed_needs(*world, agreement, wanted, purpose);
   const BlockId id = needs[static_cast<std::size_t>(agreement.who[0])].proposal;
 
-  const Grant mine = take(*world, wanted, members.size(), id);
+  const Grant mine = take(*world, wanted, block->lead_, members.size(), id);
   const std::vector<Grant> grants = gather(agreement, mine);
   const auto refused =
       std::find_if(grants.begin(), grants.end(), [](const Grant& each) { return !each.made; });
@@ -149,7 +166,7 @@ std::shared_ptr<Block> Block::create(const std::shared_ptr<World>& world,
         world->map_peer_segment(members[i], theirs.range.segment, theirs.fd, theirs.segment_bytes,
                                 theirs.in_process);
         std::byte* instance = world->peer(members[i]).heap[theirs.range.segment]->data() +
-                              theirs.range.offset + sizeof(BlockHeader);
+                              theirs.range.offset + theirs.range.lead;
         const bool direct = world->peer(members[i]).direct;
         block->direct_.push_back(direct ? instance : nullptr);
       }
@@ -173,7 +190,7 @@ std::shared_ptr<Block> Block::create(const std::shared_ptr<World>& world,
   block->readable_ = block->direct_;
   for (std::size_t i = 0; block->mirrors_ && i < members.size(); ++i) {
     if (block->readable_[i] == nullptr) {
-      block->readable_[i] = block->direct_[block->me_] + bytes * (i + 1);
+      block->readable_[i] = block->direct_[block->me_] + layout.bytes * (i + 1);
     }
   }
   return block;
@@ -183,7 +200,7 @@ Block::~Block() {
   if (world_ == nullptr) return;
   for (std::size_t i = 0; i < members_.size(); ++i) {
     if (direct_[i] != nullptr) {
-      auto* header = reinterpret_cast<BlockHeader*>(direct_[i] - sizeof(BlockHeader));
+      auto* header = reinterpret_cast<BlockHeader*>(direct_[i] - lead_);
       header->dropped.fetch_add(1, std::memory_order_acq_rel);
       continue;
     }

@@ -30,12 +30,17 @@ struct Agreement {
 class Block {
  public:
   enum class Mirrors : std::uint8_t { No, Yes };
+  struct Layout {
+    std::size_t bytes = 0;  ///< of an instance
+    Mirrors mirrors = Mirrors::No;
+    std::size_t alignment = kLine;  ///< of instances; a power of two, kLine to Heap::kAlign
+  };
 
   /// Collective. Throws `Error` (OutOfMemory), the same on all participants; the team stays usable.
   /// `members` are world numbers; `me` is this PE's place among them.
   static std::shared_ptr<Block> create(const std::shared_ptr<World>& world,
-                                       const std::vector<int>& members, int me, std::size_t bytes,
-                                       Mirrors mirrors, const Agreement& agreement,
+                                       const std::vector<int>& members, int me,
+                                       const Layout& layout, const Agreement& agreement,
                                        const char* purpose);
   ~Block();
   Block(const Block&) = delete;
@@ -67,6 +72,7 @@ class Block {
   std::size_t me_ = 0;
   BlockId id_ = 0;
   std::size_t bytes_ = 0;
+  std::size_t lead_ = 0;  ///< from the header to the instance
   bool all_direct_ = true;
   bool mirrors_ = false;
   std::vector<std::byte*> direct_;

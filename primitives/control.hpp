@@ -18,28 +18,65 @@ inline constexpr std::size_t kLine = 128;
 using Word = std::atomic<std::uint64_t>;
 static_assert(Word::is_always_lock_free && sizeof(Word) == 8);
 
+/// Bytes of the segment that a control block has for itself, and the name of its memfd.
+inline constexpr std::size_t kControlBytes = 4096;
+inline constexpr const char* kControlName = "tutti-control";
+
 enum class PeState : std::uint32_t { Running, Finished, Failed };
 
-/// Why a PE or a team failed. Peers may read it while it is written again, so it is copied word by
-/// word; a torn text is possible, a torn process is not.
+/// Text that peers may read while it is written again, so it is copied word by word; a torn text is
+/// possible, a torn process is not.
+class SharedText {
+ public:
+  void set(std::string_view text) noexcept;
+  std::string get() const;
+
+ private:
+  std::array<Word, 63> words_{};
+};
+
+/// Why a PE or a team failed.
 class FailureText {
  public:
   void set(ErrorCode code, std::string_view text, int origin_pe) noexcept;
   ErrorCode code() const noexcept { return static_cast<ErrorCode>(head() & 0xff); }
   /// World number of the PE where it began.
   int origin_pe() const noexcept { return static_cast<int>(head() >> 8) - 1; }
-  std::string text() const;
+  std::string text() const { return text_.get(); }
 
  private:
-  std::uint64_t head() const noexcept { return words_[0].load(std::memory_order_acquire); }
+  std::uint64_t head() const noexcept { return head_.load(std::memory_order_acquire); }
 
-  std::array<Word, 64> words_{};  ///< code and origin, then 63 words of text
+  Word head_{0};  ///< code and origin
+  SharedText text_;
+};
+
+/// What a PE waits for, if it has waited for long; for its peers, and for whoever looks at the job
+/// from outside. Of a PE that waits in several threads, one of the waits.
+struct WaitRecord {
+  Word version{0};   ///< changes when a wait begins to be shown and when it ends
+  Word looks{0};     ///< how often the wait has looked again in vain since it is shown
+  Word since_ns{0};  ///< on the steady clock; 0 = nothing is shown
+  Word on{0};        ///< PE of the job that has to come first, plus 1; 0 = not one of them
+  SharedText text;   ///< "allreduce, call 17 on team world: waiting for PE 1 (...)"
+};
+
+/// Who the PE of a control block is; for whoever looks at the job from outside.
+struct Identity {
+  static constexpr std::uint64_t kMagic = 0x3130304954545554;  // "TUTTI001": this layout
+
+  Word magic{0};  ///< written last
+  Word job{0};    ///< a random number that no other job has
+  Word pe{0};
+  Word pes{0};
+  Word pid{0};
 };
 
 /// The control plane of one PE; lives in memory that all PEs of its node map. Words are written
 /// by their owner unless said otherwise.
 struct ControlBlock {
   alignas(kLine) Word nonce{0};  ///< proves that a mapping shows this PE's memory
+  Identity identity;
 
   alignas(kLine) std::atomic<std::uint32_t> doorbell{0};  ///< futex; rung by raisers
   alignas(kLine) Word sleep{0};          ///< SleepWord: how many of my threads sleep, for whom
@@ -48,6 +85,9 @@ struct ControlBlock {
   alignas(kLine) std::atomic<PeState> state{PeState::Running};
   FailureText failure;  ///< valid once `state` is Failed
   FailureText trouble;  ///< this PE's last refusal or poisoning
+
+  alignas(kLine) WaitRecord wait;
+  Word several_threads{0};  ///< 1 = calls were made by more than one thread of this PE
 };
 
 /// What a sleeping PE waits for: a published word of one PE, or anything.
@@ -61,5 +101,6 @@ constexpr std::uint32_t sleepers(std::uint64_t word) {
 }
 constexpr std::uint32_t key(std::uint64_t word) { return static_cast<std::uint32_t>(word); }
 }  // namespace sleep_word
+static_assert(sizeof(ControlBlock) <= kControlBytes);
 
 }  // namespace tutti::detail

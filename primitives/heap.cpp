@@ -23,7 +23,7 @@ bool Heap::fits(std::size_t bytes, HeapRange& best) const {
     for (const auto& [offset, free_bytes] : free_[s]) {
       if (free_bytes < bytes || (best_bytes != 0 && free_bytes >= best_bytes)) continue;
       best_bytes = free_bytes;
-      best = {s, offset, bytes};
+      best = {.segment = s, .offset = offset, .bytes = bytes};
     }
   }
   return best_bytes != 0;
@@ -39,14 +39,14 @@ std::size_t Heap::growth_for(std::size_t bytes) {
   return std::max(rounded(bytes), std::min(step, left));
 }
 
-HeapRange Heap::take(std::size_t bytes, std::size_t members, BlockId id) {
+HeapRange Heap::take(std::size_t bytes, std::size_t lead, std::size_t members, BlockId id) {
   HeapRange range;
   if (!fits(rounded(bytes), range)) {
     const std::size_t growth = growth_for(bytes);
     segments_.push_back(std::make_shared<Segment>(Segment::create(growth, for_processes_)));
     free_.push_back({{0, growth}});
     owned_ += growth;
-    range = {static_cast<std::uint32_t>(segments_.size() - 1), 0, rounded(bytes)};
+    range = {.segment = static_cast<std::uint32_t>(segments_.size() - 1), .bytes = rounded(bytes)};
   }
   FreeRanges& ranges = free_[range.segment];
   const auto found = ranges.find(range.offset);
@@ -54,6 +54,7 @@ HeapRange Heap::take(std::size_t bytes, std::size_t members, BlockId id) {
   ranges.erase(found);
   if (left > 0) ranges.emplace(range.offset + range.bytes, left);
   used_ += range.bytes;
+  range.lead = lead;
   live_.emplace(id, Live{range, members});
   std::memset(data(range), 0, range.bytes);
   new (data(range)) BlockHeader;
@@ -116,9 +117,9 @@ std::byte* Heap::find_header(BlockId id) const {
 std::byte* Heap::find(BlockId id, std::size_t offset, std::size_t bytes) const {
   const auto it = live_.find(id);
   if (it == live_.end()) return nullptr;
-  const std::size_t room = it->second.range.bytes - sizeof(BlockHeader);
+  const std::size_t room = it->second.range.bytes - it->second.range.lead;
   if (offset > room || bytes > room - offset) return nullptr;
-  return data(it->second.range) + sizeof(BlockHeader) + offset;
+  return data(it->second.range) + it->second.range.lead + offset;
 }
 
 }  // namespace tutti::detail

@@ -23,11 +23,12 @@ struct alignas(kLine) BlockHeader {
   Word dropped{0};
 };
 
-/// A range of this PE's heap, header included.
+/// A range of this PE's heap: the header, the instance `lead` bytes after it.
 struct HeapRange {
   std::uint32_t segment = 0;
   std::size_t offset = 0;
   std::size_t bytes = 0;
+  std::size_t lead = sizeof(BlockHeader);
 };
 
 /// One PE's symmetric memory: segments, their free ranges, and the ranges that are in use until all
@@ -44,8 +45,8 @@ class Heap {
   /// Bytes that the heap would have to grow by for this request; 0 if a free range serves it. May
   /// lead beyond the cap: whoever asks has to check.
   std::size_t growth_for(std::size_t bytes);
-  /// Takes a range, zeroed; grows if needed. Throws `Error` (OutOfMemory).
-  HeapRange take(std::size_t bytes, std::size_t members, BlockId id);
+  /// Takes a range, zeroed; grows if needed. `bytes` with the lead. Throws `Error` (OutOfMemory).
+  HeapRange take(std::size_t bytes, std::size_t lead, std::size_t members, BlockId id);
   /// Gives a range back that no peer has seen.
   void untake(const HeapRange& range);
 

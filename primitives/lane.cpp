@@ -76,16 +76,18 @@ void Lane::catch_up(std::uint64_t target) {
 
 void Lane::begin(const CallRecord& record, std::chrono::milliseconds timeout) {
   team_->check_usable();
+  team_->world().note_thread();
   ++call_;
-  record_ = record;
-  record_.call = call_;
+  kind_ = record.kind;
   posted_ = false;
   timeout_ = timeout;
   reservations_.clear();
   slot_offset_ = slot_offset(index_, call_);
-  expected_ = call_ << kFingerprintBits | fingerprint(record_);
+  expected_ = call_ << kFingerprintBits | fingerprint(record);
   if (call_ > all_arrived_ + kDepth - 1) catch_up(call_ - kDepth / 2);
-  words_[static_cast<std::size_t>(pe_)]->records[call_ % kDepth] = record_;
+  CallRecord& shown = words_[static_cast<std::size_t>(pe_)]->records[call_ % kDepth];
+  shown = record;
+  shown.call = call_;
   CallSlot& slot = own_slot();
   word_at(reinterpret_cast<std::byte*>(&slot.consumed)).store(0, std::memory_order_relaxed);
   delay_here("lane.begin");
@@ -180,8 +182,9 @@ void Lane::require_ring(std::size_t bytes) {
   }
   Ring made;
   made.bytes = bytes;
-  made.block = Block::create(team_->shared_world(), team_->members(), pe_, bytes,
-                             Block::Mirrors::Yes, team_->agreement(index_), "staging ring");
+  made.block = Block::create(team_->shared_world(), team_->members(), pe_,
+                             {.bytes = bytes, .mirrors = Block::Mirrors::Yes},
+                             team_->agreement(index_), "staging ring");
   rings_.push_back(std::move(made));
 }
 
@@ -260,9 +263,8 @@ void Lane::exchange(const void* mine, std::size_t bytes, void* all) {
 }
 
 void Lane::barrier() {
-  CallRecord record;
-  record.kind = CallKind::Barrier;
-  begin(record);
+  static constexpr CallRecord kRecord = {.kind = CallKind::Barrier};
+  begin(kRecord);
   publish(1);
   await_all(1);
 }

@@ -12,6 +12,7 @@
 
 #include "primitives/block.hpp"
 #include "primitives/control.hpp"
+#include "primitives/rendezvous.hpp"
 #include "primitives/wait.hpp"
 
 namespace tutti::detail {
@@ -64,6 +65,7 @@ inline constexpr int kLanes = 4;
 struct TeamWords {
   alignas(kLine) std::uint64_t poison;  ///< 0, or world PE + 1 of who noticed; written by anyone
   alignas(kLine) std::uint64_t ping;    ///< the ball of `measure_line_ns`
+  Post post;                            ///< of `Rendezvous`
   std::array<LaneWords, kLanes> lanes;
 };
 
@@ -109,7 +111,7 @@ class Lane {
   void barrier();
 
   std::uint64_t call() const noexcept { return call_; }
-  const char* operation() const noexcept { return name_of(record_.kind); }
+  const char* operation() const noexcept { return name_of(kind_); }
   /// The members that have not posted this call, and what each one is doing: "PE 1 (in call 16:
   /// broadcast)".
   std::string missing() const;
@@ -140,12 +142,12 @@ class Lane {
   int pes_ = 0;
   bool all_direct_ = true;
   std::uint64_t call_ = 0;
+  CallKind kind_ = CallKind::None;
   std::uint64_t expected_ = 0;  ///< my own arrival word of this call
   bool posted_ = false;         ///< whether the arrival of this call is out
   std::chrono::milliseconds timeout_{0};
-  std::uint64_t all_arrived_ = 0;  ///< every member has posted this call or a later one
-  std::size_t slot_offset_ = 0;    ///< of this call's slot in TeamWords
-  CallRecord record_;
+  std::uint64_t all_arrived_ = 0;       ///< every member has posted this call or a later one
+  std::size_t slot_offset_ = 0;         ///< of this call's slot in TeamWords
   std::vector<LaneWords*> words_;       ///< of each member: its instance or mirror
   std::vector<std::uint64_t> seen_;     ///< last call that each member is known to have posted
   std::vector<std::uint64_t> checked_;  ///< last call in which its arrival was compared with mine

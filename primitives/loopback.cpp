@@ -11,12 +11,13 @@
 #include <vector>
 
 #include "primitives/accumulate.hpp"
+#include "primitives/atomics.hpp"
 #include "primitives/world.hpp"
 
 namespace tutti::detail {
 namespace {
 
-enum class Kind : std::uint8_t { Put, Accumulate, Word, Get, Fence };
+enum class Kind : std::uint8_t { Put, Accumulate, Word, PutWord, Atomic, Get, Fence };
 
 struct Message {
   Kind kind = Kind::Put;
@@ -27,10 +28,18 @@ struct Message {
   WordOp op = WordOp::Set;
   DType to_type = DType::U8;
   DType from_type = DType::U8;
+  RemoteAddress word_at = {};  ///< of a PutWord
+  AtomicRequest request = {};
+  Reply* answer = nullptr;
   void* reply = nullptr;
   std::size_t reply_bytes = 0;
   std::uint64_t* done = nullptr;
 };
+
+void update_word(std::byte* at, std::uint64_t value, WordOp op) {
+  std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(at));
+  op == WordOp::Set ? word.store(value) : void(word.fetch_add(value));
+}
 
 /// What waits for one PE, by sender.
 struct Inbox {
@@ -81,6 +90,24 @@ class Loopback final : public Transport {
                        .op = op});
   }
 
+  void put_word(RemoteAddress to, const void* from, std::size_t bytes, RemoteAddress word_at,
+                std::uint64_t value, WordOp op) override {
+    Message message{.kind = Kind::PutWord, .block = to.block, .offset = to.offset};
+    message.payload.resize(bytes);
+    if (bytes > 0) std::memcpy(message.payload.data(), from, bytes);
+    message.word_at = word_at;
+    message.value = value;
+    message.op = op;
+    send(to.world_pe, std::move(message));
+  }
+
+  void atomic(RemoteAddress at, const AtomicRequest& request, Reply* reply) override {
+    Message message{.kind = Kind::Atomic, .block = at.block, .offset = at.offset};
+    message.request = request;
+    message.answer = reply;
+    send(at.world_pe, std::move(message));
+  }
+
   void get(RemoteAddress from, void* to, std::size_t bytes, std::uint64_t* done) override {
     Message message{.kind = Kind::Get, .block = from.block, .offset = from.offset};
     message.reply = to;
@@ -122,7 +149,8 @@ class Loopback final : public Transport {
   }
 
   static bool ordered(const Message& message) {
-    return message.kind == Kind::Word || message.kind == Kind::Fence;
+    return message.kind == Kind::Word || message.kind == Kind::PutWord ||
+           message.kind == Kind::Atomic || message.kind == Kind::Fence;
   }
 
   void deliver_one() {
@@ -134,43 +162,70 @@ class Loopback final : public Transport {
     auto& queue = own_->from[source];
     std::size_t free_to_choose = 0;  // payloads in front of the first word or fence
     while (free_to_choose < queue.size() && !ordered(queue[free_to_choose])) ++free_to_choose;
+    // A payload with a word of its own may overtake other payloads, but no word.
+    const bool overtakes =
+        free_to_choose < queue.size() && queue[free_to_choose].kind == Kind::PutWord;
+    if (overtakes) ++free_to_choose;
     const std::size_t chosen = free_to_choose == 0 ? 0 : random_() % free_to_choose;
     const Message message = std::move(queue[chosen]);
     queue.erase(queue.begin() + static_cast<std::ptrdiff_t>(chosen));
     apply(message);
     ++own_->delivered[source];
-    if (message.kind == Kind::Get || queue.empty()) world_.ring_one(static_cast<int>(source));
+    if (message.kind == Kind::Get || message.kind == Kind::Atomic || queue.empty())
+      world_.ring_one(static_cast<int>(source));
+  }
+
+  static std::size_t bytes_at_target(const Message& message) {
+    switch (message.kind) {
+      case Kind::Get:
+        return message.reply_bytes;
+      case Kind::Word:
+      case Kind::Atomic:
+        return sizeof(std::uint64_t);
+      case Kind::Accumulate:
+        return message.payload.size() / size_of(message.from_type) * size_of(message.to_type);
+      case Kind::Put:
+      case Kind::PutWord:
+      case Kind::Fence:
+        break;
+    }
+    return message.payload.size();
+  }
+
+  /// nullptr if this PE has let go of the block: nobody will look.
+  std::byte* find(BlockId block, std::size_t offset, std::size_t bytes) {
+    const std::scoped_lock lock(world_.mutex());
+    return offset == std::numeric_limits<std::size_t>::max()
+               ? world_.heap().find_header(block)
+               : world_.heap().find(block, offset, bytes);
   }
 
   void apply(const Message& message) {
     if (message.kind == Kind::Fence) return;
-    const std::size_t bytes =
-        message.kind == Kind::Get    ? message.reply_bytes
-        : message.kind == Kind::Word ? sizeof(std::uint64_t)
-        : message.kind == Kind::Accumulate
-            ? message.payload.size() / size_of(message.from_type) * size_of(message.to_type)
-            : message.payload.size();
-    std::byte* at = nullptr;
-    {
-      const std::scoped_lock lock(world_.mutex());
-      at = message.offset == std::numeric_limits<std::size_t>::max()
-               ? world_.heap().find_header(message.block)
-               : world_.heap().find(message.block, message.offset, bytes);
-    }
-    if (at == nullptr) return;  // this PE has let go of the block: nobody will look
+    const std::size_t bytes = bytes_at_target(message);
+    std::byte* at = find(message.block, message.offset, bytes);
+    if (at == nullptr) return;
     switch (message.kind) {
       case Kind::Put:
         std::memcpy(at, message.payload.data(), bytes);
+        break;
+      case Kind::PutWord:
+        if (bytes > 0) std::memcpy(at, message.payload.data(), bytes);
+        if (std::byte* word = find(message.word_at.block, message.word_at.offset, 8)) {
+          update_word(word, message.value, message.op);
+        }
         break;
       case Kind::Accumulate:
         accumulate_elements(at, message.to_type, message.payload.data(), message.from_type,
                             message.payload.size() / size_of(message.from_type));
         break;
-      case Kind::Word: {
-        std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(at));
-        message.op == WordOp::Set ? word.store(message.value) : void(word.fetch_add(message.value));
+      case Kind::Word:
+        update_word(at, message.value, message.op);
         break;
-      }
+      case Kind::Atomic:
+        message.answer->value = apply_atomic(at, message.request);
+        std::atomic_ref<std::uint64_t>(message.answer->done).store(1);
+        break;
       case Kind::Get:
         std::memcpy(message.reply, at, bytes);
         std::atomic_ref<std::uint64_t>(*message.done).store(1);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
@@ -23,12 +24,28 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20;
       code, fmt::format("{} of {} bytes of shared memory: {}", call, bytes, std::strerror(error)));
 }
 
+/// Reserves addresses that begin at a multiple of a huge page, which is what it takes to get them.
+std::byte* reserve_aligned(std::size_t bytes) {
+  void* reserved = mmap(nullptr, bytes + kHugePage, PROT_NONE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (reserved == MAP_FAILED) return nullptr;
+  auto* begin = static_cast<std::byte*>(reserved);
+  const std::size_t before = -reinterpret_cast<std::uintptr_t>(begin) % kHugePage;
+  if (before > 0) munmap(begin, before);
+  munmap(begin + before + bytes, kHugePage - before);
+  return begin + before;
+}
+
+/// Maps shared memory; asks for huge pages, which the system grants or does not.
 std::byte* map(int fd, std::size_t bytes) {
-  const int flags = fd < 0 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED;
-  void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+  int flags = fd < 0 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED;
+  std::byte* at = bytes >= kHugePage ? reserve_aligned(bytes) : nullptr;
+  if (at != nullptr) flags |= MAP_FIXED;
+  void* data = mmap(at, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
   if (data == MAP_FAILED || fault_here(Fault::Mmap)) {
     refuse(ErrorCode::OutOfMemory, "mmap", bytes, data == MAP_FAILED ? errno : ENOMEM);
   }
+  if (bytes >= kHugePage) madvise(data, bytes, MADV_HUGEPAGE);
   return static_cast<std::byte*>(data);
 }
 
@@ -45,11 +62,11 @@ void populate(std::byte* data, std::size_t bytes) {
 
 }  // namespace
 
-Segment Segment::create(std::size_t bytes, bool for_processes) {
+Segment Segment::create(std::size_t bytes, bool for_processes, const char* name) {
   Segment made;
   made.bytes_ = bytes;
   if (for_processes) {
-    made.fd_ = memfd_create("tutti", MFD_CLOEXEC);
+    made.fd_ = memfd_create(name, MFD_CLOEXEC);
     if (made.fd_ < 0 || fault_here(Fault::Memfd)) {
       refuse(ErrorCode::OutOfMemory, "memfd_create", bytes, made.fd_ < 0 ? errno : EMFILE);
     }
@@ -60,7 +77,6 @@ Segment Segment::create(std::size_t bytes, bool for_processes) {
   }
   made.data_ = map(made.fd_, bytes);
   made.owner_of_mapping_ = true;
-  if (bytes >= kHugePage) made.huge_ = madvise(made.data_, bytes, MADV_HUGEPAGE) == 0;
   populate(made.data_, bytes);
   return made;
 }
@@ -99,7 +115,6 @@ Segment& Segment::operator=(Segment&& other) noexcept {
   std::swap(bytes_, other.bytes_);
   std::swap(fd_, other.fd_);
   std::swap(owner_of_mapping_, other.owner_of_mapping_);
-  std::swap(huge_, other.huge_);
   return *this;
 }
 

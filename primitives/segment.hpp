@@ -14,7 +14,8 @@ class Segment {
  public:
   Segment() = default;
   /// Reserves and populates; throws `Error` (OutOfMemory) with the system's reason.
-  static Segment create(std::size_t bytes, bool for_processes);
+  /// `name`: of the memfd, as /proc/PID/fd shows it.
+  static Segment create(std::size_t bytes, bool for_processes, const char* name = "tutti");
   /// Maps a peer's memfd; throws `Error` (System) if it cannot be reached.
   static Segment open(pid_t pid, int fd, std::size_t bytes);
   /// A peer in this process: its mapping is mine.
@@ -27,14 +28,12 @@ class Segment {
   std::byte* data() const noexcept { return data_; }
   std::size_t bytes() const noexcept { return bytes_; }
   int fd() const noexcept { return fd_; }
-  bool huge_pages() const noexcept { return huge_; }
 
  private:
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
   int fd_ = -1;
   bool owner_of_mapping_ = false;
-  bool huge_ = false;
 };
 
 }  // namespace tutti::detail

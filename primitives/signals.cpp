@@ -23,6 +23,8 @@ constexpr const char* maker_of(WordKind kind) {
       return "make_signals";
     case WordKind::Counter:
       return "make_counters";
+    case WordKind::Atomic:
+      return "make_atomics";
     case WordKind::Published:
       break;
   }
@@ -64,9 +66,9 @@ std::shared_ptr<const WordsState> make_words(const Team& team, std::size_t count
   words->team->lane(0).exchange(&mine, sizeof mine, wishes.data());
   check_wishes(*words->team, wishes);
   const auto mirrors = kind == WordKind::Published ? Block::Mirrors::Yes : Block::Mirrors::No;
-  words->block =
-      Block::create(words->team->shared_world(), words->team->members(), words->team->pe(),
-                    count * kLine, mirrors, words->team->agreement(), maker_of(kind));
+  words->block = Block::create(words->team->shared_world(), words->team->members(),
+                               words->team->pe(), {.bytes = count * kLine, .mirrors = mirrors},
+                               words->team->agreement(), maker_of(kind));
   return words;
 }
 

@@ -27,6 +27,22 @@ class TileWords {
              : per_source ? "the tensor has signals per source: say which source"
                           : "the tensor has one signal a tile, not one per source");
     }
+    base_ = tensor_.words_offset +
+            (per_source ? tensor_.source_stride * static_cast<std::size_t>(source) : 0);
+    if (tensor_.tiles == 1 && region.elements == tensor_.elements) [[likely]] {
+      cursor_ = RunCursor(std::size_t{1});
+    } else {
+      walk(team, what, region);
+    }
+  }
+
+  bool done() const noexcept { return cursor_.run() == 0; }
+  /// Bytes from the start of an instance.
+  std::size_t offset() const noexcept { return base_ + cursor_.offset() * sizeof(std::uint64_t); }
+  void next() noexcept { cursor_.skip(1); }
+
+ private:
+  void walk(const TeamState& team, const char* what, const Region& region) {
     Extents first = region.offsets;
     Extents count = region.shape;
     bool aligned = true;
@@ -43,21 +59,20 @@ class TileWords {
              fmt::format("offsets {}, shape {} are not whole tiles of {}", text_of(region.offsets),
                          text_of(region.shape), text_of(tensor_.tile)));
     }
-    base_ = tensor_.words_offset +
-            (per_source ? tensor_.source_stride * static_cast<std::size_t>(source) : 0);
     cursor_ = RunCursor(tensor_.grid, first, count);
   }
 
-  bool done() const noexcept { return cursor_.run() == 0; }
-  /// Bytes from the start of an instance.
-  std::size_t offset() const noexcept { return base_ + cursor_.offset() * sizeof(std::uint64_t); }
-  void next() noexcept { cursor_.skip(1); }
-
- private:
   const TensorState& tensor_;
   RunCursor cursor_;
   std::size_t base_ = 0;
 };
+
+/// The common case: a view of the whole of a tensor that is one tile with one word.
+bool is_one_tile(const Region& region) {
+  const TensorState& tensor = *region.tensor;
+  return tensor.signals == TileSignals::One && tensor.tiles == 1 &&
+         region.elements == tensor.elements;
+}
 
 /// The source whose words I raise.
 int my_source(const TensorState& tensor) {
@@ -97,16 +112,32 @@ Token signal_tiles(const Region& region, int pe, std::uint64_t value, WordUpdate
 
 Token put_signal_tiles(const Source& from, const Region& to, int pe, std::uint64_t value,
                        WordUpdate update, std::span<const Token> after) {
-  const TileWords checked("put_signal", to, my_source(*to.tensor));
-  put(from, to, pe, after);
+  if (is_one_tile(to)) [[likely]] {
+    return put_signal_tile(from, to, pe, to.tensor->words_offset, value, update, after);
+  }
+  TileWords words("put_signal", to, my_source(*to.tensor));
+  const Token token = put(from, to, pe, after);
   delay_here("put_signal.put");
-  return signal_tiles(to, pe, value, update, {});
+  // Publishes the tile that was just put.
+  for (; !words.done(); words.next()) {
+    raise_word(*to.tensor->team, *to.tensor->block, words.offset(), pe, value, update);
+  }
+  return token;
 }
 
 void wait_tiles(const Region& region, int source, Cmp cmp, std::uint64_t value,
                 std::chrono::milliseconds timeout, std::span<const Token> after) {
   const TensorState& tensor = *region.tensor;
   TeamState& team = *tensor.team;
+  if (source == kNoSource && is_one_tile(region)) [[likely]] {
+    team.check_usable();
+    order(team, after, Token::kDone, Kind::Word);
+    std::byte* word = tensor.local + tensor.words_offset;
+    team.world().waiting().until([&] { return holds(load_word(word), cmp, value); },
+                                 {&team, "wait_until", -1, -1, timeout});
+    delay_here("signal.seen");
+    return;
+  }
   check_source(tensor, "wait_until", source);
   TileWords words("wait_until", region, source);
   order(team, after, Token::kDone, Kind::Word);

@@ -13,6 +13,10 @@ namespace tutti {
 
 using detail::TeamState;
 
+namespace {
+constexpr std::size_t kMostNameBytes = 127;
+}
+
 Team::Team(std::shared_ptr<TeamState> state) noexcept : state_(std::move(state)) {}
 
 int Team::pe() const noexcept { return state_->pe(); }
@@ -59,6 +63,44 @@ Team Team::split(int color, int key) {
                                 agreement, fmt::format("{}/{}", name(), color)));
 }
 
+Team Team::subteam(std::string_view name, std::span<const int> pes) {
+  const auto refuse = [&](const std::string& text) {
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("subteam of team {}, PE {}: {}", this->name(), pe(), text));
+  };
+  if (name.empty() || name.size() > kMostNameBytes) {
+    refuse(
+        fmt::format("a name of {} characters; allowed are 1 to {}", name.size(), kMostNameBytes));
+  }
+  std::vector<int> members;
+  for (std::size_t i = 0; i < pes.size(); ++i) {
+    if (pes[i] < 0 || pes[i] >= size()) {
+      refuse(fmt::format("\"{}\" has PE {}; allowed are 0 to {}", name, pes[i], size() - 1));
+    }
+    if (std::ranges::count(pes, pes[i]) != 1) {
+      refuse(fmt::format("\"{}\" has PE {} more than once", name, pes[i]));
+    }
+    members.push_back(state_->member(pes[i]));
+  }
+  const auto me = std::ranges::find(pes, pe());
+  if (me == pes.end()) {
+    refuse(fmt::format("\"{}\" is {{{}}}; only its members call", name, fmt::join(pes, ", ")));
+  }
+  const std::string own_name(name);
+  const std::vector<int> places(pes.begin(), pes.end());
+  const detail::Agreement agreement = state_->agreement_among(places, own_name);
+  try {
+    return Team(TeamState::create(state_->shared_world(), std::move(members),
+                                  static_cast<int>(me - pes.begin()), agreement,
+                                  fmt::format("{}/{}", this->name(), own_name)));
+  } catch (const Error& error) {
+    // Agreed: all members are here. One round more, so that the next attempt finds other posts.
+    std::vector<char> done(places.size());
+    if (error.code() == ErrorCode::OutOfMemory) agreement.gather(done.data(), 1, done.data());
+    throw;
+  }
+}
+
 Team from_bootstrap(int pe, int pes, const Allgather& allgather, const Options& options) {
   if (pe < 0 || pe >= pes) {
     throw Error(ErrorCode::InvalidArgument,
@@ -70,6 +112,7 @@ Team from_bootstrap(int pe, int pes, const Allgather& allgather, const Options& 
   const detail::Agreement agreement{allgather, pes, members};
   Team team(TeamState::create(world, members, pe, agreement, "world"));
   world->set_line_ns(static_cast<int>(team.measure_line_ns()));
+  world->forget_thread();
   return team;
 }
 

@@ -4,10 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <functional>
 #include <utility>
 
 namespace tutti::detail {
 namespace {
+
+std::uint64_t mixed(std::uint64_t bits) {
+  bits = (bits ^ (bits >> 32)) * 0x9e3779b97f4a7c15u;
+  return bits ^ (bits >> 29);
+}
 
 double seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
@@ -22,10 +29,13 @@ std::shared_ptr<TeamState> TeamState::create(const std::shared_ptr<World>& world
   team->world_ = world;
   team->me_ = me;
   team->name_ = std::move(name);
-  team->words_ = Block::create(world, members, me, sizeof(TeamWords), Block::Mirrors::Yes,
+  team->words_ = Block::create(world, members, me,
+                               {.bytes = sizeof(TeamWords), .mirrors = Block::Mirrors::Yes},
                                agreement, "words of a team");
+  team->poison_ = reinterpret_cast<Word*>(team->words_->local() + offsetof(TeamWords, poison));
   team->members_ = std::move(members);
   for (int i = 0; i < kLanes; ++i) team->lane(i).attach(*team, i);
+  team->rendezvous_.attach(*team);
   return team;
 }
 
@@ -37,10 +47,6 @@ Agreement TeamState::agreement(int lane_index) {
   agreement.participants = pes();
   for (int i = 0; i < pes(); ++i) agreement.who.push_back(i);
   return agreement;
-}
-
-std::atomic<std::uint64_t>* TeamState::poison() const noexcept {
-  return reinterpret_cast<std::atomic<std::uint64_t>*>(words_->local());
 }
 
 void TeamState::poison(ErrorCode code, const std::string& text, int origin_pe) {
@@ -59,12 +65,26 @@ void TeamState::poison(ErrorCode code, const std::string& text, int origin_pe) {
 }
 
 void TeamState::throw_poisoned() const {
-  const auto who = static_cast<int>(poison()->load() - 1);
+  const auto who = static_cast<int>(poison_->load() - 1);
   const FailureText& trouble = world_->peer(who).control->trouble;
   const auto at = std::ranges::find(members_, who);
   throw Error(trouble.code(),
               fmt::format("team {} is unusable since an error that PE {} noticed: {}", name_,
                           at - members_.begin(), trouble.text()));
+}
+
+Agreement TeamState::agreement_among(std::vector<int> places, const std::string& name) {
+  Agreement agreement;
+  agreement.participants = static_cast<int>(places.size());
+  for (int i = 0; i < agreement.participants; ++i) agreement.who.push_back(i);
+  std::uint64_t group = std::hash<std::string>()(name);
+  for (const int place : places) group = mixed(group + static_cast<std::uint64_t>(place) + 1);
+  agreement.gather = [this, group, places = std::move(places), what = "subteam \"" + name + '"',
+                      round = std::uint64_t{0}](const void* mine, std::size_t bytes,
+                                                void* all) mutable {
+    rendezvous_.gather(places, mixed(group + ++round) | 1, what, mine, bytes, all);
+  };
+  return agreement;
 }
 
 std::string TeamState::awaited(const WaitSite& site) {
@@ -76,6 +96,10 @@ std::string TeamState::awaited(const WaitSite& site) {
 std::string TeamState::describe(const WaitSite& site) {
   if (site.lane < 0) return fmt::format("{} on team {}", site.what, name_);
   return fmt::format("{}, call {} on team {}", site.what, lane(site.lane).call(), name_);
+}
+
+std::string TeamState::text_of(const WaitSite& site) {
+  return fmt::format("{}: waiting for {}", describe(site), awaited(site));
 }
 
 void TeamState::give_up(ErrorCode code, const std::string& text, int origin_pe) {
@@ -110,7 +134,7 @@ void TeamState::check_departed(const WaitSite& site, Predicate ready) {
 
 void TeamState::check(const WaitSite& site, std::chrono::nanoseconds waited, bool thorough,
                       Predicate ready) {
-  if (poison()->load(std::memory_order_acquire) != 0) throw_poisoned();
+  if (poison_->load(std::memory_order_acquire) != 0) throw_poisoned();
   if (site.lane >= 0) lane(site.lane).check_arrivals();
   if (thorough) check_departed(site, ready);
   const auto limit = site.timeout.count() > 0 ? site.timeout : timeout();
@@ -118,13 +142,12 @@ void TeamState::check(const WaitSite& site, std::chrono::nanoseconds waited, boo
   const std::string text = fmt::format("{}: nothing from {} within {:.3g} s", describe(site),
                                        awaited(site), seconds(limit));
   // A wait on a user's word is the user's affair; a call that cannot finish ends the team.
-  if (site.lane < 0) throw Error(ErrorCode::Timeout, text);
+  if (!site.collective()) throw Error(ErrorCode::Timeout, text);
   give_up(ErrorCode::Timeout, text, world_->pe());
 }
 
 void TeamState::warn(const WaitSite& site, std::chrono::nanoseconds waited) {
-  fmt::print(stderr, "tutti: PE {}: {}: waiting for {} since {:.0f} s\n", me_, describe(site),
-             awaited(site), seconds(waited));
+  fmt::print(stderr, "tutti: PE {}: {} since {:.0f} s\n", me_, text_of(site), seconds(waited));
 }
 
 }  // namespace tutti::detail

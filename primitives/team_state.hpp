@@ -44,12 +44,15 @@ class TeamState : public std::enable_shared_from_this<TeamState> {
   bool all_direct() const noexcept { return words_->all_direct(); }
   /// An agreement among the members, over lane `lane`.
   Agreement agreement(int lane = 0);
+  /// Among some members only, named by their places in this team; `name` is part of what they agree
+  /// on. Every gather of it blocks until all of them have come to it.
+  Agreement agreement_among(std::vector<int> places, const std::string& name);
   std::chrono::milliseconds timeout() const noexcept { return world_->settings().timeout; }
 
   /// Throws if the team is unusable or this is a forked child; one load each.
   void check_usable() const {
     world_->check_not_forked();
-    if (poison()->load(std::memory_order_acquire) != 0) [[unlikely]] {
+    if (poison_->load(std::memory_order_acquire) != 0) [[unlikely]] {
       throw_poisoned();
     }
   }
@@ -64,6 +67,10 @@ class TeamState : public std::enable_shared_from_this<TeamState> {
   /// deadline passed. Looks at the liveness of peers when `thorough`.
   /// A peer that raised the word and then left is no error: `ready` is asked again after that.
   void check(const WaitSite& site, std::chrono::nanoseconds waited, bool thorough, Predicate ready);
+  /// "allreduce, call 17 on team world: waiting for PE 1 (last in call 16: barrier)".
+  std::string text_of(const WaitSite& site);
+  /// Poisons the team and throws.
+  [[noreturn]] void give_up(ErrorCode code, const std::string& text, int origin_pe);
   /// One line on stderr: who has been waited for so long.
   void warn(const WaitSite& site, std::chrono::nanoseconds waited);
 
@@ -72,19 +79,19 @@ class TeamState : public std::enable_shared_from_this<TeamState> {
 
  private:
   TeamState() = default;
-  std::atomic<std::uint64_t>* poison() const noexcept;
   [[noreturn]] void throw_poisoned() const;
   std::string describe(const WaitSite& site);
   std::string awaited(const WaitSite& site);
   void check_departed(const WaitSite& site, Predicate ready);
-  [[noreturn]] void give_up(ErrorCode code, const std::string& text, int origin_pe);
 
   std::shared_ptr<World> world_;
   std::vector<int> members_;
   int me_ = 0;
   std::string name_;
   std::shared_ptr<Block> words_;
+  Word* poison_ = nullptr;  ///< my instance's
   std::array<Lane, kLanes> lanes_;
+  Rendezvous rendezvous_;
   std::uint64_t pings_ = 0;  ///< of all measurements so far; equal on all members
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "primitives/team_state.hpp"
@@ -16,6 +17,7 @@ namespace detail {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 47;  // what a process can address
+constexpr std::size_t kBesideWord = 64 - sizeof(std::uint64_t);
 
 /// What each PE asks for.
 struct Wish {
@@ -23,6 +25,7 @@ struct Wish {
   Extents tile;
   TileSignals signals = TileSignals::None;
   std::size_t element_bytes = 0;
+  std::size_t alignment = 0;
 
   friend bool operator==(const Wish&, const Wish&) = default;
 };
@@ -33,6 +36,9 @@ std::string text_of(const Wish& wish) {
   if (wish.tile.dims() > 0) text += fmt::format(" in tiles of {}", detail::text_of(wish.tile));
   if (wish.signals == TileSignals::One) text += " with one signal a tile";
   if (wish.signals == TileSignals::PerSource) text += " with signals per source";
+  if (wish.alignment != TensorOptions{}.alignment) {
+    text += fmt::format(" aligned to {} bytes", wish.alignment);
+  }
   return text;
 }
 
@@ -57,6 +63,12 @@ void check_wishes(const TeamState& team, const std::vector<Wish>& wishes) {
     }
     const bool has_zero = std::ranges::find(wish.tile, std::size_t{0}) != wish.tile.end();
     const bool huge = !product_within(wish.tile, kMostBytes);
+    if (!std::has_single_bit(wish.alignment) || wish.alignment < 64 ||
+        wish.alignment > Heap::kAlign) {
+      refuse_wish(
+          team, pe,
+          fmt::format("{}; allowed are powers of two from 64 to {}", text_of(wish), Heap::kAlign));
+    }
     if (wish.tile.dims() > 0 && (wish.tile.dims() != wish.shape.dims() || has_zero || huge)) {
       refuse_wish(team, pe,
                   fmt::format("{}; a tile has as many dimensions as the tensor, each at least 1",
@@ -72,9 +84,14 @@ void lay_out_words(TensorState& tensor) {
   for (std::size_t d = 0; d < tensor.grid.dims(); ++d) {
     tensor.grid[d] = (tensor.shape[d] + tensor.tile[d] - 1) / tensor.tile[d];
   }
-  tensor.words_offset = rounded(tensor.elements * tensor.element_bytes);
+  tensor.tiles = tensor.grid.product();
+  const std::size_t bytes = tensor.elements * tensor.element_bytes;
+  // One small tile and its signal share a line: both come in one transfer.
+  const bool shares_line =
+      tensor.signals == TileSignals::One && tensor.tiles == 1 && bytes <= kBesideWord;
+  tensor.words_offset = shares_line ? kBesideWord : rounded(bytes);
   if (tensor.signals == TileSignals::PerSource) {
-    tensor.source_stride = rounded(tensor.grid.product() * sizeof(std::uint64_t));
+    tensor.source_stride = rounded(tensor.tiles * sizeof(std::uint64_t));
   }
 }
 
@@ -83,7 +100,8 @@ std::size_t word_bytes(const TensorState& tensor) {
     case TileSignals::None:
       break;
     case TileSignals::One:
-      return rounded(tensor.grid.product() * sizeof(std::uint64_t));
+      return rounded(tensor.words_offset + tensor.tiles * sizeof(std::uint64_t)) -
+             tensor.words_offset;
     case TileSignals::PerSource:
       return tensor.source_stride * static_cast<std::size_t>(tensor.team->pes());
   }
@@ -97,7 +115,7 @@ std::shared_ptr<const TensorState> make_tensor(const Team& team, const Extents& 
                                                std::size_t element_bytes) {
   auto tensor = std::make_shared<TensorState>();
   tensor->team = team.shared_state();
-  const Wish mine{shape, tile.extents, options.signals, element_bytes};
+  const Wish mine{shape, tile.extents, options.signals, element_bytes, options.alignment};
   std::vector<Wish> wishes(static_cast<std::size_t>(team.size()));
   tensor->team->lane(0).exchange(&mine, sizeof mine, wishes.data());
   check_wishes(*tensor->team, wishes);
@@ -114,10 +132,15 @@ std::shared_ptr<const TensorState> make_tensor(const Team& team, const Extents& 
   tensor->element_bytes = element_bytes;
   tensor->signals = options.signals;
   lay_out_words(*tensor);
-  tensor->block = Block::create(tensor->team->shared_world(), tensor->team->members(),
-                                tensor->team->pe(), tensor->words_offset + word_bytes(*tensor),
-                                Block::Mirrors::No, tensor->team->agreement(), "make_tensor");
+  tensor->block =
+      Block::create(tensor->team->shared_world(), tensor->team->members(), tensor->team->pe(),
+                    {.bytes = tensor->words_offset + word_bytes(*tensor),
+                     .alignment = std::max(options.alignment, kLine)},
+                    tensor->team->agreement(), "make_tensor");
   tensor->local = tensor->block->local();
+  Extents origin = shape;
+  for (std::size_t d = 0; d < origin.dims(); ++d) origin[d] = 0;
+  tensor->whole = {tensor.get(), tensor->elements, 0, true, origin, shape, shape};
   return tensor;
 }
 
@@ -127,6 +150,21 @@ std::byte* unsafe_peer(const TensorState& tensor, int pe) {
   check_pe(*tensor.team, "unsafe_peer", pe);
   return tensor.block->direct(pe);
 }
+
+namespace {
+
+/// Whether a sub-block is contiguous: in front of the outermost dimension that is more than one
+/// index, anything may be cut.
+bool one_run(const Extents& whole, const Extents& extents) {
+  std::size_t d = 0;
+  while (d < extents.dims() && extents[d] == 1) ++d;
+  for (++d; d < extents.dims(); ++d) {
+    if (extents[d] != whole[d]) return false;
+  }
+  return true;
+}
+
+}  // namespace
 
 Region make_region(const TensorState& tensor, const Extents& offsets, const Extents& shape,
                    const Extents& valid) {
@@ -142,7 +180,10 @@ Region make_region(const TensorState& tensor, const Extents& offsets, const Exte
                        "must lie inside it, and valid inside shape",
                        text_of(offsets), text_of(shape), text_of(valid), text_of(whole)));
   }
-  return {&tensor, offsets, shape, valid};
+  const std::size_t elements = valid.product();
+  return {
+      &tensor, elements, index_of(whole, offsets), elements == 0 || one_run(whole, valid), offsets,
+      shape,   valid};
 }
 
 void refuse_span(const Region& region) {

@@ -53,9 +53,10 @@ class RunCursor {
   std::array<std::size_t, Extents::kMaxDims> indices_{};
 };
 
-/// Calls f(offset in a, offset in b, elements) for the pieces that are contiguous in both.
+/// Calls f(offset in a, offset in b, elements) for the pieces that are contiguous in both; uses the
+/// cursors up.
 template <class F>
-void for_each_piece(RunCursor a, RunCursor b, F&& f) {
+void for_each_piece(RunCursor&& a, RunCursor&& b, F&& f) {
   for (std::size_t n = std::min(a.run(), b.run()); n > 0; n = std::min(a.run(), b.run())) {
     f(a.offset(), b.offset(), n);
     a.skip(n);

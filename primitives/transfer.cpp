@@ -55,11 +55,15 @@ bool overlap(const Side& side, std::size_t bytes, const Region& region, const st
   if (side.region) return base_of(side) == instance && meet(*side.region, region);
   const std::size_t element_bytes = region.tensor->element_bytes;
   const std::size_t side_bytes = side.elements * bytes;
+  if (region.contiguous) [[likely]] {
+    return !disjoint(side.data, side_bytes, instance + region.start * element_bytes,
+                     region.elements * element_bytes);
+  }
   if (disjoint(side.data, side_bytes, instance, region.tensor->elements * element_bytes)) {
     return false;
   }
   bool found = false;
-  for_each_piece(cursor_of(region), RunCursor(region.elements()),
+  for_each_piece(cursor_of(region), RunCursor(region.elements),
                  [&](std::size_t at, std::size_t, std::size_t n) {
                    found = found || !disjoint(side.data, side_bytes, instance + at * element_bytes,
                                               n * element_bytes);
@@ -74,10 +78,10 @@ void check(const char* what, const Side& side, std::size_t bytes, const Region& 
   TeamState& team = *region.tensor->team;
   team.check_usable();
   check_pe(team, what, pe);
-  if (side.elements != region.elements()) [[unlikely]] {
+  if (side.elements != region.elements) [[unlikely]] {
     refuse(team, what,
            fmt::format("{} elements here, but the view of PE {} has {}: {}", side.elements, pe,
-                       region.elements(), text_of(region.valid)));
+                       region.elements, text_of(region.valid)));
   }
   if (side.region && side.region->tensor->team != region.tensor->team) [[unlikely]] {
     refuse(team, what, "the two views are of tensors of different teams");
@@ -94,6 +98,10 @@ void move_in(const Source& from, const Region& to, int pe) {
   const std::size_t bytes = tensor.element_bytes;
   const std::byte* source = base_of(from);
   if (std::byte* target = tensor.block->direct(pe)) [[likely]] {
+    if (from.region == nullptr && to.contiguous) [[likely]] {
+      copy(target + to.start * bytes, source, to.elements * bytes);
+      return;
+    }
     for_each_piece(cursor_of(from), cursor_of(to),
                    [&](std::size_t a, std::size_t b, std::size_t n) {
                      copy(target + b * bytes, source + a * bytes, n * bytes);
@@ -134,12 +142,12 @@ std::unique_ptr<Landing> fetch(const Region& from, int pe) {
   TeamState& team = *tensor.team;
   const std::size_t bytes = tensor.element_bytes;
   std::vector<std::array<std::size_t, 3>> pieces;
-  for_each_piece(cursor_of(from), RunCursor(from.elements()),
+  for_each_piece(cursor_of(from), RunCursor(from.elements),
                  [&](std::size_t a, std::size_t b, std::size_t n) {
                    pieces.push_back({a, b, n});
                  });
   auto landing = std::make_unique<Landing>();
-  landing->data.resize(from.elements() * bytes);
+  landing->data.resize(from.elements * bytes);
   landing->done.resize(pieces.size());
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const auto [a, b, n] = pieces[i];
@@ -158,6 +166,42 @@ std::unique_ptr<Landing> fetch(const Region& from, int pe) {
     throw;
   }
   return landing;
+}
+
+struct Raise {
+  std::uint64_t value;
+  WordUpdate update;
+  std::span<const Token> after;
+};
+
+/// Puts, then raises the word at `word_offset` of `words`. Where both are reached by load and store
+/// nothing stands between the two: data and word may share a line, which a reader that polls would
+/// take away in between.
+Token move_and_raise(const Source& from, const Region& to, int pe, const Block& words,
+                     std::size_t word_offset, const Raise& raise) {
+  TeamState& team = *to.tensor->team;
+  order(team, raise.after, team.member(pe), Kind::Put);
+  std::byte* target = to.tensor->block->direct(pe);
+  std::byte* word = words.direct(pe);
+  if (target != nullptr && from.region == nullptr && to.contiguous) [[likely]] {
+    const std::size_t bytes = to.tensor->element_bytes;
+    copy(target + to.start * bytes, from.data, to.elements * bytes);
+    delay_here("put_signal.put");
+    raise_direct(team, word + word_offset, pe, raise.value, raise.update);
+    return {};
+  }
+  if (target == nullptr && from.region == nullptr && to.contiguous) {
+    const std::size_t bytes = to.tensor->element_bytes;
+    team.world().transport()->put_word(to.tensor->block->remote(pe, to.start * bytes), from.data,
+                                       to.elements * bytes, words.remote(pe, word_offset),
+                                       raise.value,
+                                       raise.update == WordUpdate::Set ? WordOp::Set : WordOp::Add);
+    return Token(team.member(pe));
+  }
+  move_in(from, to, pe);  // several pieces: the word is ordered behind all of them, and more
+  delay_here("put_signal.put");
+  raise_word(team, words, word_offset, pe, raise.value, raise.update);
+  return receipt(team, *to.tensor->block, pe);
 }
 
 }  // namespace
@@ -188,11 +232,14 @@ Token put_signal(const Source& from, const Region& to, const WordAt& word, int p
         team, "put_signal",
         fmt::format("the word is of team {}; allowed is the tensor's", word.words->team->name()));
   }
-  order(team, after, team.member(pe), Kind::Put);
-  move_in(from, to, pe);
-  delay_here("put_signal.put");
-  raise_word(team, *word.words->block, word.index * kLine, pe, value, update);
-  return receipt(team, *to.tensor->block, pe);
+  return move_and_raise(from, to, pe, *word.words->block, word.index * kLine,
+                        {value, update, after});
+}
+
+Token put_signal_tile(const Source& from, const Region& to, int pe, std::size_t word_offset,
+                      std::uint64_t value, WordUpdate update, std::span<const Token> after) {
+  check("put_signal", from, to.tensor->element_bytes, to, pe);
+  return move_and_raise(from, to, pe, *to.tensor->block, word_offset, {value, update, after});
 }
 
 Token get(const Region& from, int pe, const Sink& to, std::span<const Token> after) {
@@ -200,24 +247,25 @@ Token get(const Region& from, int pe, const Sink& to, std::span<const Token> aft
   check("get", to, tensor.element_bytes, from, pe);
   TeamState& team = *tensor.team;
   order(team, after, team.member(pe), Kind::Put);
-  const std::byte* source = tensor.block->direct(pe);
-  std::unique_ptr<Landing> landing;
-  RunCursor cursor = cursor_of(from);
-  if (source == nullptr) [[unlikely]] {
-    landing = fetch(from, pe);
-    source = landing->data.data();
-    cursor = RunCursor(from.elements());
-  }
   const std::size_t bytes = tensor.element_bytes;
-  for_each_piece(cursor, cursor_of(to), [&](std::size_t a, std::size_t b, std::size_t n) {
-    copy(base_of(to) + b * bytes, source + a * bytes, n * bytes);
-  });
+  const std::byte* source = tensor.block->direct(pe);
+  if (source != nullptr && from.contiguous && to.region == nullptr) [[likely]] {
+    copy(to.data, source + from.start * bytes, from.elements * bytes);
+    return {};
+  }
+  std::unique_ptr<Landing> landing;
+  if (source == nullptr) landing = fetch(from, pe);
+  for_each_piece(landing ? RunCursor(from.elements) : cursor_of(from), cursor_of(to),
+                 [&](std::size_t a, std::size_t b, std::size_t n) {
+                   copy(base_of(to) + b * bytes,
+                        (landing ? landing->data.data() : source) + a * bytes, n * bytes);
+                 });
   return {};
 }
 
 void clear(const Region& region) {
   const TensorState& tensor = *region.tensor;
-  for_each_piece(cursor_of(region), RunCursor(region.elements()),
+  for_each_piece(cursor_of(region), RunCursor(region.elements),
                  [&](std::size_t a, std::size_t, std::size_t n) {
                    std::memset(tensor.local + a * tensor.element_bytes, 0,
                                n * tensor.element_bytes);

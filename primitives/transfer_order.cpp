@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "primitives/transfer_order.hpp"
 
-#include <atomic>
-
 #include "primitives/fault.hpp"
 #include "tutti/transfer.hpp"
 
@@ -53,15 +51,7 @@ void raise_word(TeamState& team, const Block& block, std::size_t offset, int pe,
                 std::uint64_t value, WordUpdate update) {
   delay_here("signal.raise");
   if (std::byte* at = block.direct(pe)) [[likely]] {
-    // Publishes all that this PE stored before to whoever loads the word afterwards; sequentially
-    // consistent, as `World::ring` needs it.
-    std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(at + offset));
-    if (update == WordUpdate::Set) {
-      word.exchange(value, std::memory_order_seq_cst);
-    } else {
-      word.fetch_add(value, std::memory_order_seq_cst);
-    }
-    team.world().ring_one(team.member(pe));
+    raise_direct(team, at + offset, pe, value, update);
     return;
   }
   team.world().transport()->word(block.remote(pe, offset), value,

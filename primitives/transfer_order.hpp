@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <span>
 
 #include "primitives/block.hpp"
 #include "primitives/team_state.hpp"
 #include "tutti/order.hpp"
+#include "tutti/transfer.hpp"
 
 namespace tutti::detail {
 
@@ -31,8 +34,26 @@ inline Token receipt(const TeamState& team, const Block& block, int pe) {
 /// Blocks until all that this PE sent to the members has taken effect.
 void quiet(TeamState& team, const char* what);
 
+/// Raises a word that is reached by load and store.
+inline void raise_direct(TeamState& team, std::byte* at, int pe, std::uint64_t value,
+                         WordUpdate update) {
+  // Publishes all that this PE stored before to whoever loads the word afterwards; sequentially
+  // consistent, as `World::ring` needs it.
+  std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(at));
+  if (update == WordUpdate::Set) {
+    word.exchange(value, std::memory_order_seq_cst);
+  } else {
+    word.fetch_add(value, std::memory_order_seq_cst);
+  }
+  team.world().ring_one(team.member(pe));
+}
+
 /// Raises the word at `offset` of member `pe`'s instance, after all that this PE put there.
 void raise_word(TeamState& team, const Block& block, std::size_t offset, int pe,
                 std::uint64_t value, WordUpdate update);
+
+/// `put_signal` with the word at `word_offset` of the tensor's own block.
+Token put_signal_tile(const Source& from, const Region& to, int pe, std::size_t word_offset,
+                      std::uint64_t value, WordUpdate update, std::span<const Token> after);
 
 }  // namespace tutti::detail

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "primitives/fault.hpp"
+#include "primitives/shown_wait.hpp"
 #include "primitives/team_state.hpp"
 #include "primitives/world.hpp"
 
@@ -74,13 +75,17 @@ void WaitEngine::slow(Predicate ready, const WaitSite& site) {
   const milliseconds forced_nap = nap_here();
   milliseconds nap = std::max(kShortestSleep, forced_nap);
   const int yields = forced_nap.count() > 0 ? 0 : kYields;
+  ShownWait shown(world_, site, start);
   for (int round = 0;; ++round) {
     const bool more_to_come = world_.transport() != nullptr && world_.transport()->progress();
     if (ready()) return;
     const auto now = Clock::now();
     const bool thorough = now >= thorough_at;
     site.team->check(site, now - start, thorough, ready);
-    if (thorough) thorough_at = now + kBetweenThoroughChecks;
+    if (thorough) {
+      shown.look_again();
+      thorough_at = now + kBetweenThoroughChecks;
+    }
     if (now >= warn_at) {
       site.team->warn(site, now - start);
       warn_at = now + kBetweenWarnings;

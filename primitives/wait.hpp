@@ -33,6 +33,10 @@ struct WaitSite {
   int lane = -1;                         ///< the lane of the call, or -1
   int on = -1;                           ///< PE of the team that is waited for, or -1 = any
   std::chrono::milliseconds timeout{0};  ///< 0 = the world's
+  bool of_call = false;                  ///< a wait of a collective call outside of lanes
+
+  /// Whether this wait belongs to a call that all its members have to finish.
+  bool collective() const noexcept { return lane >= 0 || of_call; }
 };
 
 /// The one way to wait: spin briefly, yield, then sleep on the PE's doorbell. Predicates read words

@@ -29,9 +29,7 @@
 namespace tutti::detail {
 namespace {
 
-constexpr std::size_t kControlSegment = 4096;
 constexpr int kSpins = 2000;
-static_assert(sizeof(ControlBlock) <= kControlSegment);
 
 struct Token {
   std::array<std::uint64_t, 2> bits{};
@@ -96,6 +94,14 @@ void futex_wake_all(std::atomic<std::uint32_t>& word) noexcept {
   syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
+void introduce(Identity& identity, std::uint64_t job, int pe, int pes) {
+  identity.job.store(job, std::memory_order_relaxed);
+  identity.pe.store(static_cast<std::uint64_t>(pe), std::memory_order_relaxed);
+  identity.pes.store(static_cast<std::uint64_t>(pes), std::memory_order_relaxed);
+  identity.pid.store(static_cast<std::uint64_t>(getpid()), std::memory_order_relaxed);
+  identity.magic.store(Identity::kMagic, std::memory_order_release);
+}
+
 char* make_fork_page() {
   void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) throw Error(ErrorCode::OutOfMemory, "mmap of one page failed");
@@ -150,7 +156,8 @@ void World::connect(const Allgather& allgather) {
   const auto pes = peers_.size();
   Offer mine;
   try {
-    own_segment_ = std::make_shared<Segment>(Segment::create(kControlSegment, !one_process_));
+    // A memfd for threads too: it can be looked at from outside (see `job_status`).
+    own_segment_ = std::make_shared<Segment>(Segment::create(kControlBytes, true, kControlName));
     own_control_ = new (own_segment_->data()) ControlBlock;
     mine = {true, own_segment_->fd(), &own_segment_, random_token().bits[0] | 1, {}};
     own_control_->nonce.store(mine.nonce, std::memory_order_release);
@@ -174,7 +181,7 @@ void World::connect(const Allgather& allgather) {
       peer.control_segment =
           peer.same_process
               ? *offers[i].in_process
-              : std::make_shared<Segment>(Segment::open(peer.pid, offers[i].fd, kControlSegment));
+              : std::make_shared<Segment>(Segment::open(peer.pid, offers[i].fd, kControlBytes));
       peer.control = reinterpret_cast<ControlBlock*>(peer.control_segment->data());
       my_reach[i] = peer.control->nonce.load(std::memory_order_acquire) == offers[i].nonce;
     } catch (const Error&) {
@@ -194,6 +201,7 @@ void World::connect(const Allgather& allgather) {
     peers_[i].direct = !options_.loopback || static_cast<int>(i) == pe_;
   }
   node_sleepers_ = &peers_[0].control->node_sleepers;
+  introduce(own_control_->identity, offers[0].nonce, pe_, this->pes());
   if (options_.loopback) {
     if (!one_process_) {
       throw Error(ErrorCode::Unsupported, "Options::loopback needs PEs that are threads");
@@ -267,6 +275,13 @@ void World::fail(ErrorCode code, const std::string& text, int origin_pe) noexcep
 
 void World::set_trouble(ErrorCode code, const std::string& text, int origin_pe) noexcept {
   own_control_->trouble.set(code, text, origin_pe);
+}
+
+void World::note_other_thread(const char* here) noexcept {
+  const char* nobody = nullptr;
+  if (!thread_.compare_exchange_strong(nobody, here)) {
+    own_control_->several_threads.store(1, std::memory_order_relaxed);
+  }
 }
 
 void World::refuse_fork() const {

@@ -85,6 +85,16 @@ class World {
   void fail(ErrorCode code, const std::string& text, int origin_pe) noexcept;
   /// This PE's last refusal or poisoning, for its peers to quote.
   void set_trouble(ErrorCode code, const std::string& text, int origin_pe) noexcept;
+  /// Remembers whether more than one thread of this PE makes calls.
+  void note_thread() noexcept {
+    thread_local const char here = 0;
+    const char* known = thread_.load(std::memory_order_relaxed);
+    if (known != &here) [[unlikely]] {
+      note_other_thread(&here);
+    }
+  }
+  /// The calls so far do not count: whoever makes the next one is the PE's thread.
+  void forget_thread() noexcept { thread_.store(nullptr, std::memory_order_relaxed); }
   /// Throws `Error` in a forked child, which may not use the parent's teams.
   void check_not_forked() const {
     if (*fork_page_ == 0) [[unlikely]] {
@@ -101,6 +111,8 @@ class World {
   void set_line_ns(int line_ns) noexcept { line_ns_ = line_ns; }
 
   Word& node_sleepers() noexcept { return *node_sleepers_; }
+  /// Held by the thread whose wait the PE's record shows.
+  std::atomic<bool>& wait_shown() noexcept { return wait_shown_; }
 
  private:
   World(int pe, int pes, const Options& options, bool one_process);
@@ -109,6 +121,7 @@ class World {
   void wake(const std::vector<int>& world_pes) noexcept;
   void wake_one(int world_pe, std::uint32_t raiser_key) noexcept;
   [[noreturn]] void refuse_fork() const;
+  void note_other_thread(const char* here) noexcept;
 
   int pe_;
   Options options_;
@@ -123,6 +136,8 @@ class World {
   Heap heap_;
   std::unique_ptr<Transport> transport_;
   std::atomic<std::uint64_t> ids_{0};
+  std::atomic<const char*> thread_{nullptr};  ///< stands for the thread that makes this PE's calls
+  std::atomic<bool> wait_shown_{false};       ///< one of this PE's threads shows its wait
   char* fork_page_ = nullptr;
   int line_ns_ = 0;
 };

@@ -19,7 +19,7 @@ namespace detail {
 class Block;
 class TeamState;
 
-enum class WordKind : std::uint8_t { Signal, Counter, Published };
+enum class WordKind : std::uint8_t { Signal, Counter, Published, Atomic };
 
 /// Symmetric 64-bit words of a team, each alone on its line.
 struct WordsState {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -37,6 +38,17 @@ class TUTTI_API Team {
   /// ordered by `key`, then by PE here. Blocks until all have called.
   /// Errors: `InvalidArgument` for a negative color; agreed `OutOfMemory`.
   Team split(int color, int key = 0);
+
+  /// Makes a team of the PEs `pes` of this one, in that order; only they call it, whatever the
+  /// others do meanwhile, other subteams included. `name`: 1 to 127 characters. Name and list are
+  /// equal on all that call; the same group may be made again and again. Blocks until all of them
+  /// have called. Errors, on this PE: `InvalidArgument` for a name or a list that is not allowed;
+  /// agreed `OutOfMemory`; `Timeout` or `Mismatch` if the others do not come, which ends this team
+  /// too.
+  Team subteam(std::string_view name, std::span<const int> pes);
+  Team subteam(std::string_view name, std::initializer_list<int> pes) {
+    return subteam(name, std::span<const int>(pes.begin(), pes.size()));
+  }
 
   /// Blocks until every PE of the team has called it. What a PE put or stored before its call is
   /// visible to all after it.

@@ -17,6 +17,7 @@ namespace tutti {
 
 struct TensorOptions {
   TileSignals signals = signals::none;
+  std::size_t alignment = 64;  ///< bytes, of each instance: a power of two, 64 to 4096 (a page)
 };
 
 namespace detail {
@@ -36,11 +37,12 @@ concept Symmetric =
 /// A symmetric tensor: one instance of the same shape on every PE of a team, row-major, zeroed when
 /// made. Owns this PE's part of it and keeps the team alive.
 ///
-/// Invariants: (1) instances begin at a multiple of 64 bytes, not at the same address on each PE;
-/// (2) the destructor is local and never waits, in any order, also after an exception; the memory
-/// is used again once all PEs have let go; (3) moving the handle moves no data, and views stay
-/// valid. A handle that was moved from may only be destroyed or assigned to.
-/// Thread safety: as a `std::vector`; who touches which element when is ordered by signals.
+/// Invariants: (1) instances begin at a multiple of 64 bytes (or more, see `TensorOptions`), not at
+/// the same address on each PE; (2) the destructor is local and never waits, in any order, also
+/// after an exception; the memory is used again once all PEs have let go; (3) moving the handle
+/// moves no data, and views stay valid. A handle that was moved from may only be destroyed or
+/// assigned to. Thread safety: as a `std::vector`; who touches which element when is ordered by
+/// signals.
 template <Symmetric T>
 class ShmemTensor {
  public:
@@ -70,16 +72,17 @@ class ShmemTensor {
   /// `valid` extents (default: all of `shape`). The tensor must outlive the view.
   /// Errors: `InvalidArgument` (on this PE) if it does not lie inside the tensor.
   View<T> view(const Extents& offsets, const Extents& shape) const {
-    return View<T>(detail::make_region(*state_, offsets, shape, shape));
+    return View<T>(*state_, offsets, shape, shape);
   }
   View<T> view(const Extents& offsets, const Extents& shape, const Extents& valid) const {
-    return View<T>(detail::make_region(*state_, offsets, shape, valid));
+    return View<T>(*state_, offsets, shape, valid);
   }
   /// All of it.
-  View<T> view() const noexcept { return View<T>(detail::whole(*state_)); }
+  View<T> view() const noexcept { return View<T>(state_->whole); }
   operator View<T>() const noexcept { return view(); }  // NOLINT(google-explicit-constructor)
 
   const detail::Block& block() const noexcept { return *state_->block; }
+  const detail::Region& region() const noexcept { return state_->whole; }
 
  private:
   std::shared_ptr<const detail::TensorState> state_;
@@ -94,6 +97,10 @@ const View<T>& as_view(const View<T>& view) noexcept {
 template <class T>
 View<T> as_view(const ShmemTensor<T>& tensor) noexcept {
   return tensor.view();
+}
+template <class T>
+const Region& region_of(const ShmemTensor<T>& tensor) noexcept {
+  return tensor.region();
 }
 template <class T>
 T element_of(const View<T>&);

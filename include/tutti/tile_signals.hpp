@@ -35,27 +35,27 @@ inline constexpr int kNoSource = -1;
 /// `kAllPes`. With `signals::per_source` they are my words there, with `signals::one` all PEs'.
 template <detail::Viewable V, OneToken... After>
 Token signal(const V& view, int pe, std::uint64_t value, Update::SetTag, const After&... after) {
-  return detail::signal_tiles(detail::region_of(detail::as_view(view)), pe, value,
-                              detail::WordUpdate::Set, detail::tokens(after...));
+  return detail::signal_tiles(detail::region_of(view), pe, value, detail::WordUpdate::Set,
+                              detail::tokens(after...));
 }
 template <detail::Viewable V, OneToken... After>
 Token signal(const V& view, int pe, std::uint64_t value, Update::AddTag, const After&... after) {
-  return detail::signal_tiles(detail::region_of(detail::as_view(view)), pe, value,
-                              detail::WordUpdate::Add, detail::tokens(after...));
+  return detail::signal_tiles(detail::region_of(view), pe, value, detail::WordUpdate::Add,
+                              detail::tokens(after...));
 }
 
 /// `put`, then the same: whoever sees a tile's word sees the tile.
 template <detail::Viewable Dst, SourceOf<detail::ElementIn<Dst>> Src, OneToken... After>
 Token put_signal(const Src& src, const Dst& dst, int pe, std::uint64_t value, Update::SetTag,
                  const After&... after) {
-  return detail::put_signal_tiles(detail::source_of(src), detail::region_of(detail::as_view(dst)),
-                                  pe, value, detail::WordUpdate::Set, detail::tokens(after...));
+  return detail::put_signal_tiles(detail::source_of(src), detail::region_of(dst), pe, value,
+                                  detail::WordUpdate::Set, detail::tokens(after...));
 }
 template <detail::Viewable Dst, SourceOf<detail::ElementIn<Dst>> Src, OneToken... After>
 Token put_signal(const Src& src, const Dst& dst, int pe, std::uint64_t value, Update::AddTag,
                  const After&... after) {
-  return detail::put_signal_tiles(detail::source_of(src), detail::region_of(detail::as_view(dst)),
-                                  pe, value, detail::WordUpdate::Add, detail::tokens(after...));
+  return detail::put_signal_tiles(detail::source_of(src), detail::region_of(dst), pe, value,
+                                  detail::WordUpdate::Add, detail::tokens(after...));
 }
 
 /// Blocks until the words of all tiles of `view` in my own instance compare true; returns it for
@@ -63,29 +63,26 @@ Token put_signal(const Src& src, const Dst& dst, int pe, std::uint64_t value, Up
 template <detail::Viewable V, OneToken... After>
 ReadableView<detail::ElementIn<V>> wait_until(const V& view, Cmp cmp, std::uint64_t value,
                                               const After&... after) {
-  const auto whole = detail::as_view(view);
-  detail::wait_tiles(detail::region_of(whole), detail::kNoSource, cmp, value, {},
+  detail::wait_tiles(detail::region_of(view), detail::kNoSource, cmp, value, {},
                      detail::tokens(after...));
-  return ReadableView<detail::ElementIn<V>>(detail::region_of(whole));
+  return ReadableView<detail::ElementIn<V>>(detail::region_of(view));
 }
 /// The same for the words that PE `source` raises. `signals::per_source`.
 template <detail::Viewable V, OneToken... After>
 ReadableView<detail::ElementIn<V>> wait_until(const V& view, int source, Cmp cmp,
                                               std::uint64_t value, const After&... after) {
-  const auto whole = detail::as_view(view);
-  detail::wait_tiles(detail::region_of(whole), source, cmp, value, {}, detail::tokens(after...));
-  return ReadableView<detail::ElementIn<V>>(detail::region_of(whole));
+  detail::wait_tiles(detail::region_of(view), source, cmp, value, {}, detail::tokens(after...));
+  return ReadableView<detail::ElementIn<V>>(detail::region_of(view));
 }
 
 /// Whether the wait would return; does not block.
 template <detail::Viewable V>
 bool test(const V& view, Cmp cmp, std::uint64_t value) {
-  return detail::test_tiles(detail::region_of(detail::as_view(view)), detail::kNoSource, cmp,
-                            value);
+  return detail::test_tiles(detail::region_of(view), detail::kNoSource, cmp, value);
 }
 template <detail::Viewable V>
 bool test(const V& view, int source, Cmp cmp, std::uint64_t value) {
-  return detail::test_tiles(detail::region_of(detail::as_view(view)), source, cmp, value);
+  return detail::test_tiles(detail::region_of(view), source, cmp, value);
 }
 
 }  // namespace tutti

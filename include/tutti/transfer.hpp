@@ -4,7 +4,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <ranges>
 #include <span>
 #include <type_traits>
@@ -24,13 +23,13 @@ namespace detail {
 struct Source {
   const std::byte* data = nullptr;
   std::size_t elements = 0;
-  std::optional<Region> region = {};
+  const Region* region = nullptr;
 };
 /// What a get fills on this PE.
 struct Sink {
   std::byte* data = nullptr;
   std::size_t elements = 0;
-  std::optional<Region> region = {};
+  const Region* region = nullptr;
 };
 /// The element types of an addition.
 struct Addition {
@@ -66,8 +65,8 @@ Source source_of(const R& range) noexcept {
 }
 template <Viewable V>
 Source source_of(const V& view) noexcept {
-  const Region region = region_of(as_view(view));
-  return {nullptr, region.elements(), region};
+  const Region& region = region_of(view);
+  return {nullptr, region.elements, &region};
 }
 template <std::ranges::contiguous_range R>
 Sink sink_of(R&& range) noexcept {
@@ -75,8 +74,8 @@ Sink sink_of(R&& range) noexcept {
 }
 template <Viewable V>
 Sink sink_of(const V& view) noexcept {
-  const Region region = region_of(as_view(view));
-  return {nullptr, region.elements(), region};
+  const Region& region = region_of(view);
+  return {nullptr, region.elements, &region};
 }
 
 }  // namespace detail
@@ -99,8 +98,7 @@ concept SinkOf = detail::ViewOf<std::remove_cvref_t<S>, T> ||
 /// allowed range and PE; `PeerFailed` and the like if the team failed before.
 template <detail::Viewable Dst, SourceOf<detail::ElementIn<Dst>> Src, OneToken... After>
 Token put(const Src& src, const Dst& dst, int pe, Update::SetTag, const After&... after) {
-  return detail::put(detail::source_of(src), detail::region_of(detail::as_view(dst)), pe,
-                     detail::tokens(after...));
+  return detail::put(detail::source_of(src), detail::region_of(dst), pe, detail::tokens(after...));
 }
 template <detail::Viewable Dst, SourceOf<detail::ElementIn<Dst>> Src, OneToken... After>
 Token put(const Src& src, const Dst& dst, int pe, const After&... after) {
@@ -128,26 +126,26 @@ template <detail::Viewable Dst, detail::AddableSource<detail::ElementIn<Dst>> Sr
           OneToken... After>
 Token put(const Src& src, const Dst& dst, int pe, Update::AddTag, const After&... after) {
   using From = typename detail::SourceElement<Src>::type;
-  return detail::put_add(detail::source_of(src), detail::region_of(detail::as_view(dst)),
+  return detail::put_add(detail::source_of(src), detail::region_of(dst),
                          {dtype_of<detail::ElementIn<Dst>>, dtype_of<From>}, pe,
                          detail::tokens(after...));
 }
 
 /// `put`, then sets (or adds `value` to) PE `pe`'s `word`: whoever sees it sees these data, also if
-/// there are none, and everything that this PE put to `pe` before. Tensor and word are of one team.
+/// there are none, and what earlier words of this PE announced there. It is the signal of this put
+/// alone: the one that announces all earlier puts to `pe` is `signal`. Tensor and word are of one
+/// team.
 template <detail::Viewable Dst, SourceOf<detail::ElementIn<Dst>> Src, OneToken... After>
 Token put_signal(const Src& src, const Dst& dst, Signal word, int pe, std::uint64_t value,
                  Update::SetTag, const After&... after) {
-  return detail::put_signal(detail::source_of(src), detail::region_of(detail::as_view(dst)),
-                            word.at(), pe, value, detail::WordUpdate::Set,
-                            detail::tokens(after...));
+  return detail::put_signal(detail::source_of(src), detail::region_of(dst), word.at(), pe, value,
+                            detail::WordUpdate::Set, detail::tokens(after...));
 }
 template <detail::Viewable Dst, SourceOf<detail::ElementIn<Dst>> Src, OneToken... After>
 Token put_signal(const Src& src, const Dst& dst, Counter word, int pe, std::uint64_t value,
                  Update::AddTag, const After&... after) {
-  return detail::put_signal(detail::source_of(src), detail::region_of(detail::as_view(dst)),
-                            word.at(), pe, value, detail::WordUpdate::Add,
-                            detail::tokens(after...));
+  return detail::put_signal(detail::source_of(src), detail::region_of(dst), word.at(), pe, value,
+                            detail::WordUpdate::Add, detail::tokens(after...));
 }
 
 /// Reads PE `pe`'s instance of `src` into `dst`, a range or a view of my own instance; row-major
@@ -156,8 +154,7 @@ Token put_signal(const Src& src, const Dst& dst, Counter word, int pe, std::uint
 /// or call something, for the answer to come.
 template <detail::Viewable Src, SinkOf<detail::ElementIn<Src>> Dst, OneToken... After>
 Token get(const Src& src, int pe, Dst&& dst, const After&... after) {
-  return detail::get(detail::region_of(detail::as_view(src)), pe, detail::sink_of(dst),
-                     detail::tokens(after...));
+  return detail::get(detail::region_of(src), pe, detail::sink_of(dst), detail::tokens(after...));
 }
 
 /// Puts of this PE before it take effect, at each target, before those after it. Does not block.
@@ -168,7 +165,7 @@ TUTTI_API void quiet(const Team& team);
 /// Zeroes the view in my own instance; local. Peers learn of it through a barrier or signal.
 template <detail::Viewable V>
 void clear(const V& view) {
-  detail::clear(detail::region_of(detail::as_view(view)));
+  detail::clear(detail::region_of(view));
 }
 
 }  // namespace tutti

@@ -4,9 +4,11 @@
 /// Everything but `tutti/mpi.hpp` and `tutti/eigen.hpp`.
 
 #include "tutti/algorithm.hpp"
+#include "tutti/atomics.hpp"
 #include "tutti/collectives.hpp"
 #include "tutti/error.hpp"
 #include "tutti/execution.hpp"
+#include "tutti/job.hpp"
 #include "tutti/options.hpp"
 #include "tutti/order.hpp"
 #include "tutti/problem.hpp"

@@ -30,6 +30,20 @@ namespace detail {
 class Block;
 class TeamState;
 
+struct TensorState;
+
+/// A view with its element type erased. Made once and not copied on the way of a put: what was just
+/// written in small pieces is slow to read in large ones.
+struct Region {
+  const TensorState* tensor = nullptr;
+  std::size_t elements = 0;  ///< that put and get touch
+  std::size_t start = 0;     ///< its first one, in elements from the start of an instance
+  bool contiguous = true;    ///< whether they are one run
+  Extents offsets;
+  Extents shape;
+  Extents valid;  ///< what put and get touch; each extent <= that of `shape`
+};
+
 /// A symmetric tensor with its element type erased; in the block: elements, then tile words.
 struct TensorState {
   std::shared_ptr<TeamState> team;
@@ -41,28 +55,15 @@ struct TensorState {
   std::byte* local = nullptr;
   TileSignals signals = TileSignals::None;
   Extents grid;                   ///< tiles in each dimension
+  std::size_t tiles = 0;          ///< all of them
   std::size_t words_offset = 0;   ///< bytes from the start of an instance
   std::size_t source_stride = 0;  ///< bytes from one source's words to the next one's
-};
-
-/// A view with its element type erased.
-struct Region {
-  const TensorState* tensor = nullptr;
-  Extents offsets;
-  Extents shape;
-  Extents valid;  ///< what put and get touch; each extent <= that of `shape`
-
-  std::size_t elements() const noexcept { return valid.product(); }
+  Region whole;                   ///< all of it
 };
 
 /// Throws `Error` (InvalidArgument) if the region does not lie inside the tensor.
 TUTTI_API Region make_region(const TensorState& tensor, const Extents& offsets,
                              const Extents& shape, const Extents& valid);
-inline Region whole(const TensorState& tensor) noexcept {
-  Extents origin = tensor.shape;
-  for (std::size_t d = 0; d < origin.dims(); ++d) origin[d] = 0;
-  return {&tensor, origin, tensor.shape, tensor.shape};
-}
 [[noreturn]] TUTTI_API void refuse_span(const Region& region);
 [[noreturn]] TUTTI_API void refuse_index(const Region& region, std::size_t indices);
 
@@ -79,12 +80,16 @@ template <class T>
 class View {
  public:
   explicit View(const detail::Region& region) noexcept : region_(region) {}
+  /// As `ShmemTensor::view`, made in place.
+  View(const detail::TensorState& tensor, const Extents& offsets, const Extents& shape,
+       const Extents& valid)
+      : region_(detail::make_region(tensor, offsets, shape, valid)) {}
 
   const Extents& offsets() const noexcept { return region_.offsets; }
   const Extents& shape() const noexcept { return region_.shape; }
   const Extents& valid() const noexcept { return region_.valid; }
   /// Elements that put and get touch.
-  std::size_t size() const noexcept { return region_.elements(); }
+  std::size_t size() const noexcept { return region_.elements; }
 
  private:
   friend const detail::Region& detail::region_of<T>(const View<T>&) noexcept;
@@ -99,16 +104,12 @@ class ReadableView {
   explicit ReadableView(const detail::Region& region) noexcept : region_(region) {
     const Extents& whole = region.tensor->shape;
     std::size_t stride = 1;
-    std::size_t offset = 0;
-    for (std::size_t d = whole.dims(); d-- > 0; stride *= whole[d]) {
-      strides_[d] = stride;
-      offset += region.offsets[d] * stride;
-    }
-    data_ = reinterpret_cast<const T*>(region.tensor->local) + offset;
+    for (std::size_t d = whole.dims(); d-- > 0; stride *= whole[d]) strides_[d] = stride;
+    data_ = reinterpret_cast<const T*>(region.tensor->local) + region.start;
   }
 
   const Extents& shape() const noexcept { return region_.valid; }
-  std::size_t size() const noexcept { return region_.elements(); }
+  std::size_t size() const noexcept { return region_.elements; }
   /// Elements from one index of dimension `dim` to the next; the last one's is 1.
   std::size_t stride(std::size_t dim) const noexcept { return strides_[dim]; }
   const T* data() const noexcept { return data_; }
@@ -134,15 +135,7 @@ class ReadableView {
     if (!contiguous()) detail::refuse_span(region_);
     return {data_, size()};
   }
-  bool contiguous() const noexcept {
-    // In front of the outermost dimension that is more than one index, anything may be cut.
-    std::size_t d = 0;
-    while (d < shape().dims() && shape()[d] == 1) ++d;
-    for (++d; d < shape().dims(); ++d) {
-      if (shape()[d] != region_.tensor->shape[d]) return size() == 0;
-    }
-    return true;
-  }
+  bool contiguous() const noexcept { return region_.contiguous; }
 
  private:
   detail::Region region_;

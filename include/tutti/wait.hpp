@@ -19,9 +19,10 @@ namespace tutti {
 
 /// A word that its owner waits on.
 template <class W>
-concept WaitableWord = std::same_as<W, Signal> || std::same_as<W, Counter>;
+concept WaitableWord = std::same_as<W, Signal> || std::same_as<W, Counter> ||
+    std::same_as<W, WordRef<detail::WordKind::Atomic>>;
 
-/// Words to wait on together: `Signals`, `Counters`, or a vector or span of theirs.
+/// Words to wait on together: `Signals`, `Counters`, `Atomics`, or a vector or span of theirs.
 template <class R>
 concept WordRange = requires(const R& range, std::size_t i) {
   { range.size() } -> std::convertible_to<std::size_t>;
@@ -81,7 +82,7 @@ template <WaitableWord W, detail::Viewable V, OneToken... After>
 ReadableView<detail::ElementIn<V>> wait_until(W word, const V& view, Cmp cmp, std::uint64_t value,
                                               const After&... after) {
   detail::wait_until(word.at(), cmp, value, {}, detail::tokens(after...));
-  return ReadableView<detail::ElementIn<V>>(detail::region_of(detail::as_view(view)));
+  return ReadableView<detail::ElementIn<V>>(detail::region_of(view));
 }
 
 /// Whether `wait_until` would return; does not block, and drives transfers. A loop around it ends

@@ -43,6 +43,36 @@ TEST(Tensor, instances_are_zeroed_and_aligned_whatever_the_type) {
   });
 }
 
+TEST(Tensor, instances_are_aligned_to_pages_on_request) {
+  in_all_worlds([](Team& team) {
+    auto small = make_tensor<char>(team, {3});
+    auto page = make_tensor<char>(team, {5000}, {}, {.alignment = 4096});
+    auto half = make_tensor<double>(team, {7}, {}, {.alignment = 2048});
+    const auto rest = [](const auto* at, std::size_t unit) {
+      return reinterpret_cast<std::uintptr_t>(at) % unit;
+    };
+    EXPECT_EQ(rest(page.local().data(), 4096), 0U);
+    EXPECT_EQ(rest(half.local().data(), 2048), 0U);
+    const int next = (team.pe() + 1) % team.size();
+    put(std::vector<char>(5000, 'x'), page, next);
+    team.barrier();
+    EXPECT_TRUE(std::ranges::all_of(page.local(), [](char c) { return c == 'x'; }));
+    EXPECT_EQ(small.local()[2] + half.local()[6], 0) << "neighbours are untouched";
+    team.barrier();
+  });
+}
+
+TEST(Tensor, an_alignment_that_is_not_allowed_or_not_equal_is_refused_alike) {
+  run_world(2, 0, [](Team& team) {
+    expect_refused([&] { make_tensor<int>(team, {1}, {}, {.alignment = 48}); },
+                   "aligned to 48 bytes; allowed are powers of two from 64 to 4096");
+    expect_refused([&] { make_tensor<int>(team, {1}, {}, {.alignment = 8192}); }, "8192");
+    const std::size_t mine = team.pe() == 0 ? 64 : 4096;
+    expect_refused([&] { make_tensor<int>(team, {1}, {}, {.alignment = mine}); }, "PE 1 asks for");
+    team.barrier();
+  });
+}
+
 TEST(Tensor, memory_that_is_used_again_is_zeroed) {
   in_all_worlds([](Team& team) {
     for (int i = 0; i < 20; ++i) {
