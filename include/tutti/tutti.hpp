@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Everything but `tutti/mpi.hpp` and `tutti/eigen.hpp`.
+/// Everything but `tutti/moe.hpp`, `tutti/pypto.hpp`, `tutti/mpi.hpp` and `tutti/eigen.hpp`.
 
 #include "tutti/algorithm.hpp"
 #include "tutti/atomics.hpp"
