@@ -2,10 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <set>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "tutti/algorithm.hpp"
 
@@ -59,6 +63,63 @@ TEST(Docs, names_in_a_registry_are_unique_and_every_parameter_is_explained) {
         EXPECT_LE(p.initial, p.max);
       }
     }
+  }
+}
+
+/// All parts of `text` that match.
+std::vector<std::string> all_in(const std::string& text, const char* pattern) {
+  const std::regex regex(pattern);
+  std::vector<std::string> found;
+  for (std::sregex_iterator at(text.begin(), text.end(), regex), end; at != end; ++at) {
+    found.push_back(at->str());
+  }
+  return found;
+}
+
+std::string public_headers(const std::string& beginning) {
+  std::string text;
+  const std::string folder = std::string(TUTTI_SOURCE_DIR) + "/include/tutti";
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (!entry.path().filename().string().starts_with(beginning)) continue;
+    std::ifstream in(entry.path());
+    text.append(std::istreambuf_iterator<char>(in), {});
+  }
+  return text;
+}
+
+/// The code in the Tutti columns (all but the first and the last) of the rows of a page's tables.
+std::string tutti_columns(const std::string& page) {
+  std::string code;
+  std::istringstream lines(page);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("| ") || line.find('`') == std::string::npos) continue;
+    const std::size_t first = line.find(" |"), last = line.rfind(" | ");
+    if (first >= last) continue;
+    for (const std::string& span : all_in(line.substr(first, last - first), "`[^`]*`"))
+      code += span;
+  }
+  return code;
+}
+
+TEST(Docs, every_tutti_name_on_the_porting_page_is_in_the_public_headers) {
+  constexpr const char* kName = "[A-Za-z_][A-Za-z_0-9]*";
+  std::set<std::string> known;
+  for (const std::string& name : all_in(public_headers(""), kName)) known.insert(name);
+  const std::vector<std::string> names = all_in(tutti_columns(text_of("porting.md")), kName);
+  for (const std::string& name : names) EXPECT_TRUE(known.contains(name)) << name;
+  EXPECT_GT(names.size(), 200u) << "the tables are not found any more";
+}
+
+TEST(Docs, every_function_of_the_seeds_names_is_on_the_porting_page) {
+  const std::string page = text_of("porting.md");
+  std::set<std::string> functions;
+  for (const std::string& call :
+       all_in(public_headers("pypto"), "(shmem|create_shmem|my_symbolic)_[a-z_]+\\(")) {
+    functions.insert(call.substr(0, call.size() - 1));
+  }
+  EXPECT_EQ(functions.size(), 13u);
+  for (const std::string& name : functions) {
+    EXPECT_NE(page.find("\n| `" + name + "`"), std::string::npos) << name;
   }
 }
 
