@@ -150,24 +150,28 @@ TEST(Pypto, store_computes_into_any_pes_view_and_nothing_else) {
   });
 }
 
-TEST(Pypto, operands_and_stores_come_after_what_their_tokens_stand_for) {
-  // PE 0 tells PE 1 to look at PE 2, and in the end stores at home what PE 2 has for sure.
+TEST(Pypto, operands_stores_and_signals_come_after_what_their_tokens_stand_for) {
+  // PE 0 puts to PE 2. Whatever it then does at home with that token, at PE 2, or by telling PE 1
+  // to look there, comes after. (Without a token a get may overtake a put.)
   for (const std::uint64_t seed : {0, 1, 2, 3}) {
     run_world(3, seed, [](Team& team) {
       auto x = create_shmem_tensor<int>(team, {50});
       auto told = create_shmem_signal(team);
-      for (int round = 1; round <= 10; ++round) {
+      for (int round = 1; round <= 20; ++round) {
         if (team.pe() == 0) {
-          const Token sent = shmem_put(values_of(0, 50, round), x, 2, Update::Set);
-          const auto mine = shmem_view(x, {1}, {0});
-          shmem_store(
-              mine, 0, [&](std::size_t, std::span<int> out) { out[0] = round; }, sent);
-          EXPECT_EQ(shmem_load(mine, 0, sent)(0), round);
-          shmem_signal(told, 0, wide(round), 1, Update::Set, sent);
+          const auto send = [&](int k) {
+            return shmem_put(values_of(0, 50, 4 * round + k), x, 2, Update::Set);
+          };
+          const auto store = [&](std::size_t, std::span<int> out) { out[0] = round; };
+          shmem_store(shmem_view(x, {1}, {0}), 0, store, send(0));
+          EXPECT_EQ(shmem_get(x, 2), values_of(0, 50, 4 * round));
+          EXPECT_EQ(shmem_load(x, 0, send(1))(0), round);
+          EXPECT_EQ(shmem_get(x, 2), values_of(0, 50, 4 * round + 1));
+          EXPECT_EQ(shmem_load(x, 2, send(2))(49), value_of(0, 49, 4 * round + 2));
+          shmem_signal(told, 0, wide(round), 1, Update::Set, send(3));
         } else if (team.pe() == 1) {
           const Token seen = shmem_wait_until(told, 0, Cmp::Ge, wide(round));
-          const auto there = shmem_load(x, 2, seen);
-          for (std::size_t i = 0; i < 50; ++i) ASSERT_EQ(there(i), value_of(0, i, round));
+          EXPECT_EQ(shmem_get(x, 2, seen), values_of(0, 50, 4 * round + 3));
         }
         shmem_barrier_all(told);
       }
