@@ -89,8 +89,9 @@ void even_and_odd(tutti::Team& world) {
                     pe, Update::Add);
   }
   dist::shmem_barrier_all(sums);
+  const int all = n_pes * (n_pes + 1) / 2;
   for (const tutti::bf16 sum : dist::shmem_get<tutti::bf16>(sums, me)) {
-    expect_equal(tutti::to_float(sum), static_cast<float>(n_pes * (n_pes + 1) / 2), "sum");
+    expect_equal(tutti::to_float(sum), static_cast<float>(all), "sum");
   }
   dist::shmem_barrier_all(sums);
 }

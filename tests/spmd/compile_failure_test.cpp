@@ -20,7 +20,7 @@ using AddTag = Update::AddTag;
 using Numbers = std::vector<float>;
 
 template <class From, class To>
-constexpr bool converts = std::is_convertible_v<From, To>;
+concept Converts = std::is_convertible_v<From, To>;
 template <class A, class B>
 concept Comparable = requires(A a, B b) {
   a == b;
@@ -52,12 +52,12 @@ concept CanAwait = requires(Word word) {
 };
 
 TEST(CompileFailure, comparisons_and_updates_convert_to_and_from_nothing) {
-  static_assert(converts<Cmp, Cmp> && converts<SetTag, SetTag>);
-  static_assert(!converts<Cmp, int> && !converts<int, Cmp> && !converts<Cmp, bool>);
-  static_assert(!converts<Cmp, std::uint64_t> && !converts<std::uint64_t, Cmp>);
-  static_assert(!converts<SetTag, AddTag> && !converts<AddTag, SetTag>);
-  static_assert(!converts<SetTag, int> && !converts<int, SetTag> && !converts<AddTag, bool>);
-  static_assert(!converts<Cmp, SetTag> && !converts<AddTag, Cmp> && !converts<Cmp, Op>);
+  static_assert(Converts<Cmp, Cmp> && Converts<SetTag, SetTag>);
+  static_assert(!Converts<Cmp, int> && !Converts<int, Cmp> && !Converts<Cmp, bool>);
+  static_assert(!Converts<Cmp, std::uint64_t> && !Converts<std::uint64_t, Cmp>);
+  static_assert(!Converts<SetTag, AddTag> && !Converts<AddTag, SetTag>);
+  static_assert(!Converts<SetTag, int> && !Converts<int, SetTag> && !Converts<AddTag, bool>);
+  static_assert(!Converts<Cmp, SetTag> && !Converts<AddTag, Cmp> && !Converts<Cmp, Op>);
   static_assert(Comparable<Cmp, Cmp> && !Comparable<Cmp, int> && !Comparable<Cmp, SetTag>);
   static_assert(CanPut<SetTag> && CanPut<AddTag> && !CanPut<Cmp> && !CanPut<Op> && !CanPut<bool>);
   static_assert(CanWait<Signal, Cmp> && !CanWait<Signal, SetTag> && !CanWait<Counter, int>);
@@ -69,8 +69,8 @@ TEST(CompileFailure, a_signal_has_no_add_a_counter_no_set_and_a_published_word_n
   static_assert(!CanSignal<Signal, AddTag> && !CanPutSignal<Signal, AddTag>);
   static_assert(!CanSignal<Counter, SetTag> && !CanPutSignal<Counter, SetTag>);
   static_assert(!CanSignal<PublishedWord, SetTag> && !CanPutSignal<PublishedWord, AddTag>);
-  static_assert(!converts<Signal, Counter> && !converts<Counter, Signal>);
-  static_assert(!converts<Signals, Counters> && !std::is_copy_constructible_v<Signals>);
+  static_assert(!Converts<Signal, Counter> && !Converts<Counter, Signal>);
+  static_assert(!Converts<Signals, Counters> && !std::is_copy_constructible_v<Signals>);
 }
 
 TEST(CompileFailure, only_the_owner_waits_on_a_signal_and_only_the_others_await_a_published_word) {
@@ -106,7 +106,7 @@ TEST(CompileFailure, a_view_has_no_elements_until_a_wait_has_returned_it) {
   static_assert(std::is_same_v<Waited<ShmemTensor<float>>, ReadableView<float>>);
   static_assert(std::is_same_v<WaitedForTiles<View<float>>, ReadableView<float>>);
   static_assert(HasElements<ReadableView<float>> && HasElements<pypto::Operand<float>>);
-  static_assert(!converts<View<float>, ReadableView<float>>);
+  static_assert(!Converts<View<float>, ReadableView<float>>);
   static_assert(!std::is_constructible_v<ReadableView<float>, View<float>>);
   static_assert(!std::is_constructible_v<std::span<const float>, View<float>>);
   static_assert(!std::is_default_constructible_v<ReadableView<float>>);
