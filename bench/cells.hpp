@@ -25,7 +25,15 @@ double bus_factor(Collective collective, int pes);
 /// What a call of this cell runs, as "algorithm:parameters". Local.
 std::string chosen(const Team& team, const Cell& cell, const std::string& algorithm);
 
-enum class Primitive : std::uint8_t { Barrier, Wait, PutSignal, PutSignalOwnWord, Put, Get };
+enum class Primitive : std::uint8_t {
+  Barrier,
+  Wait,
+  PutSignal,
+  PutSignalOwnWord,
+  Put,
+  PutTiled,
+  Get
+};
 
 struct NamedPrimitive {
   std::string name;

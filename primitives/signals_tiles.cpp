@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "primitives/fault.hpp"
 #include "primitives/signals_look.hpp"
 #include "primitives/team_state.hpp"
@@ -11,6 +13,8 @@
 
 namespace tutti::detail {
 namespace {
+
+constexpr std::size_t kSlabBytes = 256 << 10;
 
 /// The words of the tiles that a view covers, in one source's part of an instance.
 class TileWords {
@@ -110,17 +114,66 @@ Token signal_tiles(const Region& region, int pe, std::uint64_t value, WordUpdate
   return tensor.block->all_direct() ? Token() : Token(Token::kSeveral);
 }
 
+namespace {
+
+/// Publishes the tiles of a view, which were just put.
+Token raise_tiles(const Region& region, int pe, std::uint64_t value, WordUpdate update) {
+  TeamState& team = *region.tensor->team;
+  TileWords words("put_signal", region, my_source(*region.tensor));
+  for (; !words.done(); words.next()) {
+    raise_word(team, *region.tensor->block, words.offset(), pe, value, update);
+  }
+  return receipt(team, *region.tensor->block, pe);
+}
+
+/// Rows of whole tiles that make up a slab of at least `kSlabBytes`.
+std::size_t rows_of_slab(const Region& region) {
+  const TensorState& tensor = *region.tensor;
+  std::size_t row_bytes = tensor.element_bytes;
+  for (std::size_t d = 1; d < region.valid.dims(); ++d) row_bytes *= region.valid[d];
+  const std::size_t tile_bytes = std::max<std::size_t>(1, row_bytes * tensor.tile[0]);
+  return tensor.tile[0] * ((kSlabBytes + tile_bytes - 1) / tile_bytes);
+}
+
+/// Rows [row, row + rows) of a view.
+Region rows_of(const Region& region, std::size_t row, std::size_t rows) {
+  Extents offsets = region.offsets;
+  Extents shape = region.shape;
+  Extents valid = region.valid;
+  offsets[0] += row;
+  shape[0] = rows;
+  valid[0] = std::min(rows, region.valid[0] > row ? region.valid[0] - row : 0);
+  return make_region(*region.tensor, offsets, shape, valid);
+}
+
+}  // namespace
+
 Token put_signal_tiles(const Source& from, const Region& to, int pe, std::uint64_t value,
                        WordUpdate update, std::span<const Token> after) {
   if (is_one_tile(to)) [[likely]] {
     return put_signal_tile(from, to, pe, to.tensor->words_offset, value, update, after);
   }
-  TileWords words("put_signal", to, my_source(*to.tensor));
-  const Token token = put(from, to, pe, after);
-  delay_here("put_signal.put");
-  // Publishes the tile that was just put.
-  for (; !words.done(); words.next()) {
-    raise_word(*to.tensor->team, *to.tensor->block, words.offset(), pe, value, update);
+  const TileWords checked("put_signal", to, my_source(*to.tensor));
+  if (from.region != nullptr || to.tensor->block->direct(pe) == nullptr) {
+    put(from, to, pe, after);
+    return raise_tiles(to, pe, value, update);
+  }
+  // Slab by slab along the first dimension, so that the first tiles can be used while the last ones
+  // are on their way; large enough that the store fence of each costs little.
+  const std::size_t rows = to.shape[0];
+  const std::size_t slab = rows_of_slab(to);
+  const std::byte* data = from.data;
+  Token token;
+  for (std::size_t row = 0; row < rows; row += slab) {
+    const Region part = rows_of(to, row, std::min(slab, rows - row));
+    const bool first = row == 0;
+    if (first && from.elements != to.elements) {
+      put(from, to, pe, after);  // refuses it
+    }
+    put({data, part.elements}, part, pe, first ? after : std::span<const Token>());
+    delay_here("put_signal.put");
+    token = raise_tiles(part, pe, value, update);
+    data += part.elements * to.tensor->element_bytes;
   }
   return token;
 }

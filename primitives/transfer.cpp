@@ -20,6 +20,19 @@
 namespace tutti::detail {
 namespace {
 
+// Measured, see docs/performance.md: lines that their owner has read cost much to take back, and a
+// store past the caches does without; small pieces are better left where the reader finds them. What
+// a get fetches is wanted here, as long as it fits.
+constexpr std::size_t kStreamPut = 16 << 10;
+constexpr std::size_t kStreamGet = 4 << 20;
+
+void copy_out(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  copy(to, from, bytes, bytes >= kStreamPut ? Store::Stream : Store::Cached);
+}
+void copy_in(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  copy(to, from, bytes, bytes >= kStreamGet ? Store::Stream : Store::Cached);
+}
+
 RunCursor cursor_of(const Region& region) {
   return {region.tensor->shape, region.offsets, region.valid};
 }
@@ -99,12 +112,12 @@ void move_in(const Source& from, const Region& to, int pe) {
   const std::byte* source = base_of(from);
   if (std::byte* target = tensor.block->direct(pe)) [[likely]] {
     if (from.region == nullptr && to.contiguous) [[likely]] {
-      copy(target + to.start * bytes, source, to.elements * bytes);
+      copy_out(target + to.start * bytes, source, to.elements * bytes);
       return;
     }
     for_each_piece(cursor_of(from), cursor_of(to),
                    [&](std::size_t a, std::size_t b, std::size_t n) {
-                     copy(target + b * bytes, source + a * bytes, n * bytes);
+                     copy_out(target + b * bytes, source + a * bytes, n * bytes);
                    });
     return;
   }
@@ -185,7 +198,7 @@ Token move_and_raise(const Source& from, const Region& to, int pe, const Block& 
   std::byte* word = words.direct(pe);
   if (target != nullptr && from.region == nullptr && to.contiguous) [[likely]] {
     const std::size_t bytes = to.tensor->element_bytes;
-    copy(target + to.start * bytes, from.data, to.elements * bytes);
+    copy_out(target + to.start * bytes, from.data, to.elements * bytes);
     delay_here("put_signal.put");
     raise_direct(team, word + word_offset, pe, raise.value, raise.update);
     return {};
@@ -250,15 +263,15 @@ Token get(const Region& from, int pe, const Sink& to, std::span<const Token> aft
   const std::size_t bytes = tensor.element_bytes;
   const std::byte* source = tensor.block->direct(pe);
   if (source != nullptr && from.contiguous && to.region == nullptr) [[likely]] {
-    copy(to.data, source + from.start * bytes, from.elements * bytes);
+    copy_in(to.data, source + from.start * bytes, from.elements * bytes);
     return {};
   }
   std::unique_ptr<Landing> landing;
   if (source == nullptr) landing = fetch(from, pe);
   for_each_piece(landing ? RunCursor(from.elements) : cursor_of(from), cursor_of(to),
                  [&](std::size_t a, std::size_t b, std::size_t n) {
-                   copy(base_of(to) + b * bytes,
-                        (landing ? landing->data.data() : source) + a * bytes, n * bytes);
+                   copy_in(base_of(to) + b * bytes,
+                           (landing ? landing->data.data() : source) + a * bytes, n * bytes);
                  });
   return {};
 }

@@ -49,6 +49,37 @@ TEST(TileSignals, a_consumer_sees_each_tile_as_its_signal_says) {
   });
 }
 
+TEST(TileSignals, a_put_of_many_tiles_announces_them_piece_by_piece) {
+  for (const std::uint64_t seed : {0U, 1U}) {
+    run_world(2, seed, [](Team& team) {
+      constexpr std::size_t kRows = 70;  // of 16 KiB: more than one slab, the last one ragged
+      constexpr std::size_t kColumns = 4096;
+      auto x =
+          make_tensor<int>(team, {kRows, kColumns}, tile(3, kColumns), {.signals = signals::one});
+      const auto view = x.view({0, 0}, {kRows, kColumns}, {kRows - 2, kColumns - 1});
+      for (int round = 1; round <= 3; ++round) {
+        std::vector<int> values(view.size());
+        for (std::size_t i = 0; i < values.size(); ++i)
+          values[i] = value_of(team.pe(), 0, i, round);
+        put_signal(values, view, 1 - team.pe(), wide(round), Update::Set);
+        for (std::size_t row = 0; row < kRows; row += 3) {
+          const std::size_t rows = std::min<std::size_t>(3, kRows - row);
+          wait_until(x.view({row, 0}, {rows, kColumns}), Cmp::Ge, wide(round));
+          if (row >= kRows - 2) continue;
+          const std::size_t first = row * (kColumns - 1);
+          ASSERT_EQ(x.local()[row * kColumns], value_of(1 - team.pe(), 0, first, round));
+          ASSERT_EQ(x.local()[row * kColumns + kColumns - 2],
+                    value_of(1 - team.pe(), 0, first + kColumns - 2, round));
+        }
+        for (std::size_t row = 0; row < kRows; ++row) {
+          ASSERT_EQ(x.local()[row * kColumns + kColumns - 1], 0) << "outside the valid part";
+        }
+        team.barrier();
+      }
+    });
+  }
+}
+
 TEST(TileSignals, each_source_has_words_of_its_own) {
   in_all_worlds([](Team& team) {
     auto x = make_tensor<int>(team, {4, team.size()}, tile(2, 1), {.signals = signals::per_source});
