@@ -26,6 +26,9 @@ function(tutti_sees target)
   if(TUTTI_DELAY_POINTS)
     target_compile_definitions(${target} PRIVATE TUTTI_DELAY_POINTS=1)
   endif()
+  if(TUTTI_FEW_SIMD_TARGETS)
+    target_compile_definitions(${target} PRIVATE TUTTI_FEW_SIMD_TARGETS=1)
+  endif()
 endfunction()
 
 # tutti_room(primitives SEES primitives): the OBJECT library tutti_primitives. Its sources follow

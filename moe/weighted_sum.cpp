@@ -4,9 +4,10 @@
 #include <cstddef>
 #include <span>
 
+#include "primitives/simd_targets.hpp"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "moe/weighted_sum.cpp"
-#define HWY_DISABLED_TARGETS HWY_SSSE3
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <cstring>
 
+#include "primitives/simd_targets.hpp"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "primitives/copy.cpp"
-#define HWY_DISABLED_TARGETS HWY_SSSE3
 #include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>

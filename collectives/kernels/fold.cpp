@@ -7,9 +7,10 @@
 #include <type_traits>
 #include <utility>
 
+#include "primitives/simd_targets.hpp"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "collectives/kernels/fold.cpp"
-#define HWY_DISABLED_TARGETS HWY_SSSE3
 #include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <hwy/targets.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -8,12 +9,10 @@
 #include <type_traits>
 #include <vector>
 
-#define HWY_DISABLED_TARGETS HWY_SSSE3  // as the kernels do
-#include <hwy/targets.h>
-
 #include "collectives/kernels/fold.hpp"
 #include "fold_reference.hpp"
 #include "primitives/copy.hpp"
+#include "primitives/simd_targets.hpp"  // before Highway, as the kernels do
 #include "tutti/types.hpp"
 
 #if defined(__SSE2__)
