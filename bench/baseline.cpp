@@ -73,8 +73,7 @@ MPI_Op op_of(Op op) {
 
 std::optional<Contender> mpi_baseline(const Team& team, const Workload& work) {
   const Cell& cell = work.cell();
-  const bool reduces =
-      cell.collective == Collective::Allreduce || cell.collective == Collective::ReduceScatter;
+  const bool reduces = tutti::reduces(cell.collective);
   MPI_Datatype type = datatype_of(cell.dtype);
   const MPI_Op op = reduces ? op_of(cell.op) : MPI_OP_NULL;
   if (!running_with(team) || work.count() > INT_MAX || (reduces && op == MPI_OP_NULL)) {
@@ -85,6 +84,7 @@ std::optional<Contender> mpi_baseline(const Team& team, const Workload& work) {
     type = MPI_UINT16_T;  // 16 bits travel as they are
   }
   const auto count = static_cast<int>(work.count());
+  const bool is_root = team.pe() == kRoot;
   const auto run = [=](const Workload& w, const Workload::Buffers& at) {
     const bool in_place = w.cell().placement == Placement::InPlace;
     const void* in = in_place ? MPI_IN_PLACE : static_cast<const void*>(at.in);
@@ -100,7 +100,20 @@ std::optional<Contender> mpi_baseline(const Team& team, const Workload& work) {
         MPI_Reduce_scatter_block(at.in, at.out, count, type, op, MPI_COMM_WORLD);
         break;
       case Collective::Broadcast:
-        MPI_Bcast(at.out, count, type, 0, MPI_COMM_WORLD);
+        MPI_Bcast(at.out, count, type, kRoot, MPI_COMM_WORLD);
+        break;
+      case Collective::Reduce:
+        MPI_Reduce(is_root ? in : at.in, at.out, count, type, op, kRoot, MPI_COMM_WORLD);
+        break;
+      case Collective::Gather:
+        MPI_Gather(is_root ? in : at.in, count, type, at.out, count, type, kRoot, MPI_COMM_WORLD);
+        break;
+      case Collective::Scatter:
+        MPI_Scatter(at.in, count, type, in_place && is_root ? MPI_IN_PLACE : at.out, count, type,
+                    kRoot, MPI_COMM_WORLD);
+        break;
+      case Collective::Alltoall:
+        MPI_Alltoall(in, count, type, at.out, count, type, MPI_COMM_WORLD);
         break;
     }
   };

@@ -21,9 +21,6 @@ constexpr std::array<Kind, 6> kKinds = {{{DType::F32, Op::Sum},
                                          {DType::I32, Op::Max},
                                          {DType::U8, Op::Min}}};
 
-constexpr std::array<Collective, 4> kAll = {Collective::Allreduce, Collective::Allgather,
-                                            Collective::ReduceScatter, Collective::Broadcast};
-
 void add_sizes(std::vector<NamedCell>& all, Cell cell, const std::string& algorithm) {
   // Where nothing is reduced the op stays in the name, so that all names have the same parts.
   std::string stem;
@@ -41,7 +38,8 @@ void add_sizes(std::vector<NamedCell>& all, Cell cell, const std::string& algori
 
 std::vector<NamedCell> all_cells(const Team& team, Cycle cycle) {
   std::vector<NamedCell> all;
-  for (const Collective collective : kAll) {
+  for (std::size_t c = 0; c < kCollectives; ++c) {
+    const auto collective = static_cast<Collective>(c);
     for (const Kind& kind : kKinds) {
       for (const Placement placement :
            {Placement::Private, Placement::InPlace, Placement::Symmetric}) {
@@ -61,20 +59,6 @@ std::vector<NamedCell> all_cells(const Team& team, Cycle cycle) {
     }
   }
   return all;
-}
-
-double bus_factor(Collective collective, int pes) {
-  const double p = pes;
-  switch (collective) {
-    case Collective::Allreduce:
-      return 2 * (p - 1) / p;
-    case Collective::Allgather:
-    case Collective::ReduceScatter:
-      return (p - 1) / p;
-    case Collective::Broadcast:
-      break;
-  }
-  return 1;
 }
 
 std::string chosen(const Team& team, const Cell& cell, const std::string& algorithm) {

@@ -19,9 +19,6 @@ struct NamedCell {
 /// MiB.
 std::vector<NamedCell> all_cells(const Team& team, Cycle cycle);
 
-/// nccl-tests' factor from algorithm to bus bandwidth.
-double bus_factor(Collective collective, int pes);
-
 /// What a call of this cell runs, as "algorithm:parameters". Local.
 std::string chosen(const Team& team, const Cell& cell, const std::string& algorithm);
 

@@ -59,6 +59,8 @@ struct MachineSpeed {
 };
 /// Measures both, about 20 ms. Collective.
 MachineSpeed measure_speed(Team& team);
+/// nccl-tests' factor from algorithm to bus bandwidth: the share of a cell's bytes that must cross.
+double bus_factor(Collective collective, int pes);
 /// Seconds that the cell's bytes need at least: the larger of local bytes over copy bandwidth and
 /// crossing bytes over dirty-line bandwidth, and one line transfer.
 double bound_seconds(const Cell& cell, const Team& team, const MachineSpeed& speed, double line_ns);

@@ -61,19 +61,34 @@ MachineSpeed measure_speed(Team& team) {
   return speed;
 }
 
+double bus_factor(Collective collective, int pes) {
+  const double p = pes;
+  switch (collective) {
+    case Collective::Allreduce:
+      return 2 * (p - 1) / p;
+    case Collective::Allgather:
+    case Collective::ReduceScatter:
+    case Collective::Gather:
+    case Collective::Scatter:
+    case Collective::Alltoall:
+      return (p - 1) / p;
+    case Collective::Broadcast:
+    case Collective::Reduce:
+      break;
+  }
+  return 1;
+}
+
 double bound_seconds(const Cell& cell, const Team& team, const MachineSpeed& speed,
                      double line_ns) {
   // Each PE writes its input and reads its output (local); whatever the algorithm, the bytes of
   // the result that come from others have to cross (nccl-tests' busbw factors).
   const auto pes = static_cast<double>(team.size());
   const auto bytes = static_cast<double>(cell.bytes);
-  double local = 2 * bytes;
-  double crossing = bytes * (pes - 1) / pes;
-  if (cell.collective == Collective::Allreduce) crossing *= 2;
-  if (cell.collective == Collective::Broadcast) crossing = bytes;
-  if (cell.collective == Collective::Allgather || cell.collective == Collective::ReduceScatter) {
-    local = bytes + bytes / pes;
-  }
+  const double crossing = bytes * bus_factor(cell.collective, team.size());
+  // In alltoall both buffers hold all blocks; elsewhere one of them holds a single block.
+  const bool one_block = has_blocks(cell.collective) && cell.collective != Collective::Alltoall;
+  const double local = one_block ? bytes + bytes / pes : 2 * bytes;
   const double by_copy = speed.copy_gbps > 0 ? local / speed.copy_gbps / 1e9 : 0;
   const double by_cross = speed.cross_gbps > 0 ? crossing / speed.cross_gbps / 1e9 : 0;
   return std::max({by_copy, by_cross, pes > 1 ? line_ns * 1e-9 : 0});

@@ -36,8 +36,8 @@ void print_machine(const MachineFacts& here, int usable) {
 }
 
 void print_algorithms(const Team& team) {
-  for (const Collective collective : {Collective::Allreduce, Collective::Allgather,
-                                      Collective::ReduceScatter, Collective::Broadcast}) {
+  for (std::size_t c = 0; c < kCollectives; ++c) {
+    const auto collective = static_cast<Collective>(c);
     fmt::print("{}\n", name_of(collective));
     for (const Algorithm* algorithm : algorithms(collective)) {
       Problem problem;

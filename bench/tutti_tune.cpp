@@ -150,8 +150,7 @@ int run_explain(const Arguments& args) {
   problem.pes = args.pes;
   problem.nodes = args.nodes;
   problem.line_ns = args.line_ns;
-  const bool blocks = problem.collective == Collective::Allgather ||
-                      problem.collective == Collective::ReduceScatter;
+  const bool blocks = has_blocks(problem.collective);
   problem.count = parse_size("--bytes", args.bytes) / size_of(problem.dtype) /
                   (blocks ? static_cast<std::size_t>(args.pes) : 1);
   const char* environment = std::getenv("TUTTI_ALGORITHM");

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <initializer_list>
 #include <numeric>
 #include <type_traits>
 
@@ -132,6 +133,12 @@ Cycle cycle_from(std::string_view name) {
   return static_cast<Cycle>(at - kCycles.begin());
 }
 
+namespace {
+bool one_of(Collective collective, std::initializer_list<Collective> these) {
+  return std::ranges::find(these, collective) != these.end();
+}
+}  // namespace
+
 Problem problem_of(const Cell& cell, const Team& team, int line_ns) {
   Problem problem;
   problem.collective = cell.collective;
@@ -141,8 +148,7 @@ Problem problem_of(const Cell& cell, const Team& team, int line_ns) {
   problem.contract = cell.contract;
   problem.pes = team.size();
   problem.line_ns = line_ns;
-  const bool blocks =
-      cell.collective == Collective::Allgather || cell.collective == Collective::ReduceScatter;
+  const bool blocks = has_blocks(cell.collective);
   problem.count =
       cell.bytes / size_of(cell.dtype) / (blocks ? static_cast<std::size_t>(team.size()) : 1);
   return problem;
@@ -151,10 +157,21 @@ Problem problem_of(const Cell& cell, const Team& team, int line_ns) {
 Workload::Workload(Team& team, const Cell& cell) : team_(team), cell_(cell) {
   count_ = problem_of(cell, team, 0).count;
   const auto pes = static_cast<std::size_t>(team.size());
-  in_elements_ = cell.collective == Collective::ReduceScatter ? count_ * pes : count_;
-  out_elements_ = cell.collective == Collective::Allgather ? count_ * pes : count_;
+  in_elements_ = one_of(cell.collective,
+                        {Collective::ReduceScatter, Collective::Scatter, Collective::Alltoall})
+                     ? count_ * pes
+                     : count_;
+  out_elements_ =
+      one_of(cell.collective, {Collective::Allgather, Collective::Gather, Collective::Alltoall})
+          ? count_ * pes
+          : count_;
   in_stride_ = aligned(in_elements_ * size_of(cell.dtype) + 64);
   out_stride_ = aligned(out_elements_ * size_of(cell.dtype) + 64);
+  const bool is_root = team.pe() == kRoot;
+  if (cell.collective == Collective::Scatter && !is_root) in_elements_ = 0;
+  if (one_of(cell.collective, {Collective::Reduce, Collective::Gather}) && !is_root) {
+    out_elements_ = 0;
+  }
   if (cell.cycle == Cycle::Rotate) {
     rotations_ = std::max<std::size_t>(2, kRotateBytes / (in_stride_ + out_stride_) + 1);
   }
@@ -185,12 +202,22 @@ Workload::Buffers Workload::buffers(std::uint64_t call) const {
   at.out = at.in + in_stride_;
   const std::size_t block = static_cast<std::size_t>(team_.pe()) * count_ * size_of(cell_.dtype);
   if (cell_.placement == Placement::InPlace || cell_.collective == Collective::Broadcast) {
-    if (cell_.collective == Collective::Allgather) {
-      at.in = at.out + block;
-    } else if (cell_.collective == Collective::ReduceScatter) {
-      at.out = at.in + block;
-    } else {
-      at.in = at.out;
+    const bool is_root = team_.pe() == kRoot;
+    switch (cell_.collective) {
+      case Collective::Gather:
+        if (!is_root) break;
+        [[fallthrough]];
+      case Collective::Allgather:
+        at.in = at.out + block;
+        break;
+      case Collective::Scatter:
+        if (!is_root) break;
+        [[fallthrough]];
+      case Collective::ReduceScatter:
+        at.out = at.in + block;
+        break;
+      default:
+        at.in = at.out;
     }
   }
   return at;
@@ -218,16 +245,23 @@ double Workload::consume(const Buffers& at) const {
 
 double Workload::expected(std::size_t index, std::uint64_t call) const {
   const int pes = team_.size();
+  const std::size_t before = static_cast<std::size_t>(team_.pe()) * count_;
   std::size_t at = index;
   switch (cell_.collective) {
     case Collective::Broadcast:
-      return value_of(0, index, call);
+      return value_of(kRoot, index, call);
+    case Collective::Scatter:
+      return value_of(kRoot, before + index, call);
     case Collective::Allgather:
+    case Collective::Gather:
       return value_of(static_cast<int>(index / count_), index % count_, call);
+    case Collective::Alltoall:
+      return value_of(static_cast<int>(index / count_), before + index % count_, call);
     case Collective::ReduceScatter:
-      at += static_cast<std::size_t>(team_.pe()) * count_;
+      at += before;
       break;
     case Collective::Allreduce:
+    case Collective::Reduce:
       break;
   }
   int result = value_of(0, at, call);
@@ -270,7 +304,15 @@ void Workload::run(const Buffers& at, const Call& call) const {
     case Collective::Broadcast:
       buffers.in = buffers.out;
       buffers.in_block = buffers.out_block;
-      return detail::broadcast(team_, buffers, 0, call);
+      return detail::broadcast(team_, buffers, kRoot, call);
+    case Collective::Reduce:
+      return detail::reduce(team_, buffers, cell_.op, kRoot, call);
+    case Collective::Gather:
+      return detail::gather(team_, buffers, kRoot, call);
+    case Collective::Scatter:
+      return detail::scatter(team_, buffers, kRoot, call);
+    case Collective::Alltoall:
+      return detail::alltoall(team_, buffers, call);
   }
 }
 

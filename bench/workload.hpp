@@ -33,6 +33,9 @@ struct Cell {
   std::size_t bytes = 0;  ///< nccl-tests' size, rounded down to whole elements (and blocks)
 };
 
+/// The root of collectives that have one.
+inline constexpr int kRoot = 0;
+
 /// The facts of a cell for the tuner.
 Problem problem_of(const Cell& cell, const Team& team, int line_ns);
 
@@ -44,6 +47,7 @@ class Workload {
 
   const Cell& cell() const noexcept { return cell_; }
   std::size_t count() const noexcept { return count_; }
+  /// What this PE gives and gets; 0 where only the root has a buffer.
   std::size_t in_elements() const noexcept { return in_elements_; }
   std::size_t out_elements() const noexcept { return out_elements_; }
 

@@ -96,12 +96,7 @@ class Door {
     throw Error(ErrorCode::InvalidArgument, text);
   }
 
-  CallKind kind() const {
-    static_assert(static_cast<int>(CallKind::Broadcast) - static_cast<int>(CallKind::Allreduce) ==
-                  static_cast<int>(Collective::Broadcast));
-    return static_cast<CallKind>(static_cast<int>(CallKind::Allreduce) +
-                                 static_cast<int>(problem_.collective));
-  }
+  CallKind kind() const { return kind_of(problem_.collective); }
 
   const Plan& planned(Lane& lane) {
     try {
@@ -150,6 +145,12 @@ class Door {
   Problem problem_;
 };
 
+Refusal check_root(int root, std::size_t pes) {
+  const auto last = static_cast<int>(pes) - 1;
+  if (root >= 0 && root <= last) return std::nullopt;
+  return fmt::format("root {}; allowed are 0 to {}", root, last);
+}
+
 Span in_span(const Buffers& b) { return {"in", b.in, b.in_elements * size_of(b.dtype)}; }
 Span out_span(const Buffers& b) { return {"out", b.out, b.out_elements * size_of(b.dtype)}; }
 
@@ -184,11 +185,55 @@ void reduce_scatter(Team& team, const Buffers& buffers, Op op, const Call& call)
 
 void broadcast(Team& team, const Buffers& buffers, int root, const Call& call) {
   Door door(team, Collective::Broadcast, buffers, Op::Sum, call);
-  Refusal refusal;
-  if (root < 0 || root >= team.size()) {
-    refusal = fmt::format("root {}; allowed are 0 to {}", root, team.size() - 1);
+  door.enter(buffers.out_elements, check_root(root, door.pes()), buffers.in, root);
+}
+
+void reduce(Team& team, const Buffers& buffers, Op op, int root, const Call& call) {
+  Door door(team, Collective::Reduce, buffers, op, call);
+  Refusal refusal = check_root(root, door.pes());
+  if (!refusal && door.pe() == root) {
+    refusal = check_elements(buffers.in_elements, buffers.out_elements, 1, 1);
+    if (!refusal) refusal = overlap(in_span(buffers), out_span(buffers), buffers.out);
   }
-  door.enter(buffers.out_elements, refusal, buffers.in, root);
+  door.enter(buffers.in_elements, refusal, buffers.in, root);
+}
+
+void gather(Team& team, const Buffers& buffers, int root, const Call& call) {
+  Door door(team, Collective::Gather, buffers, Op::Sum, call);
+  Refusal refusal = check_root(root, door.pes());
+  if (!refusal && door.pe() == root) {
+    const std::size_t block = buffers.in_elements * door.element();
+    refusal = check_elements(buffers.in_elements, buffers.out_elements, 1, door.pes());
+    if (!refusal) {
+      refusal = overlap(in_span(buffers), out_span(buffers),
+                        buffers.out + static_cast<std::size_t>(root) * block);
+    }
+  }
+  door.enter(buffers.in_elements, refusal, buffers.in, root);
+}
+
+void scatter(Team& team, const Buffers& buffers, int root, const Call& call) {
+  Door door(team, Collective::Scatter, buffers, Op::Sum, call);
+  Refusal refusal = check_root(root, door.pes());
+  const std::byte* own = nullptr;
+  if (!refusal && door.pe() == root) {
+    const std::size_t block = buffers.out_elements * door.element();
+    own = buffers.in + static_cast<std::size_t>(root) * block;
+    refusal = check_elements(buffers.in_elements, buffers.out_elements, door.pes(), 1);
+    if (!refusal) refusal = overlap(out_span(buffers), in_span(buffers), own);
+  }
+  door.enter(buffers.out_elements, refusal, own, root);
+}
+
+void alltoall(Team& team, const Buffers& buffers, const Call& call) {
+  Door door(team, Collective::Alltoall, buffers, Op::Sum, call);
+  Refusal refusal = check_elements(buffers.in_elements, buffers.out_elements, 1, 1);
+  if (!refusal && buffers.in_elements % door.pes() != 0) {
+    refusal = fmt::format("in has {} elements; with {} PEs it must be a multiple of that",
+                          buffers.in_elements, door.pes());
+  }
+  if (!refusal) refusal = overlap(in_span(buffers), out_span(buffers), buffers.out);
+  door.enter(buffers.in_elements / door.pes(), refusal, buffers.in, -1);
 }
 
 }  // namespace detail

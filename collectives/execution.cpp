@@ -24,12 +24,20 @@ std::byte* Execution::out() const noexcept { return state_.buffers.out; }
 const Traffic& Execution::traffic() const noexcept { return state_.traffic; }
 
 void Execution::publish(std::uint64_t step) {
+  state_.posted = true;
   ++state_.traffic.words;
   state_.lane.publish(step);
 }
 
-void Execution::await(int pe, std::uint64_t step) { state_.lane.await(pe, step); }
-void Execution::await_all(std::uint64_t step) { state_.lane.await_all(step); }
+void Execution::await(int pe, std::uint64_t step) {
+  if (!state_.posted) publish(0);
+  state_.lane.await(pe, step);
+}
+
+void Execution::await_all(std::uint64_t step) {
+  if (!state_.posted) publish(0);
+  state_.lane.await_all(step);
+}
 
 void Execution::consumed(std::uint64_t step) {
   ++state_.traffic.words;
@@ -117,6 +125,7 @@ void Execution::copy(std::byte* to, const std::byte* from, std::size_t bytes, St
 }
 
 void Execution::publish_line(const std::byte* payload, std::size_t bytes) {
+  state_.posted = true;
   ++state_.traffic.words;
   state_.traffic.bytes_stored += bytes;
   state_.lane.publish_line(payload, bytes);

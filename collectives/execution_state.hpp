@@ -25,6 +25,7 @@ class ExecutionState {
   FoldFn fold_fn = nullptr;  ///< nullptr if nothing is reduced
   std::span<const std::byte*> sources;
   std::span<std::byte*> targets;
+  bool posted = false;  ///< whether the algorithm has published anything
   Traffic traffic = {};
 };
 

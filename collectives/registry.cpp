@@ -2,8 +2,12 @@
 #include "collectives/allgather/registry.hpp"
 
 #include "collectives/allreduce/registry.hpp"
+#include "collectives/alltoall/registry.hpp"
 #include "collectives/broadcast/registry.hpp"
+#include "collectives/gather/registry.hpp"
+#include "collectives/reduce/registry.hpp"
 #include "collectives/reduce_scatter/registry.hpp"
+#include "collectives/scatter/registry.hpp"
 #include "tutti/algorithm.hpp"
 
 namespace tutti {
@@ -17,9 +21,17 @@ std::span<const Algorithm* const> algorithms(Collective collective) {
     case Collective::ReduceScatter:
       return detail::reduce_scatter::kRegistry;
     case Collective::Broadcast:
+      return detail::broadcast::kRegistry;
+    case Collective::Reduce:
+      return detail::reduce::kRegistry;
+    case Collective::Gather:
+      return detail::gather::kRegistry;
+    case Collective::Scatter:
+      return detail::scatter::kRegistry;
+    case Collective::Alltoall:
       break;
   }
-  return detail::broadcast::kRegistry;
+  return detail::alltoall::kRegistry;
 }
 
 }  // namespace tutti

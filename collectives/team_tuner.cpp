@@ -18,20 +18,6 @@
 namespace tutti::detail {
 namespace {
 
-CallKind kind_of(Collective collective) {
-  switch (collective) {
-    case Collective::Allreduce:
-      return CallKind::Allreduce;
-    case Collective::Allgather:
-      return CallKind::Allgather;
-    case Collective::ReduceScatter:
-      return CallKind::ReduceScatter;
-    case Collective::Broadcast:
-      break;
-  }
-  return CallKind::Broadcast;
-}
-
 CallRecord record_of(const Problem& problem, const Decision& decision) {
   CallRecord record;
   record.kind = kind_of(problem.collective);

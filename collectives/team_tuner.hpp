@@ -17,6 +17,15 @@
 
 namespace tutti::detail {
 
+/// The kinds of calls list the collectives in the order of `Collective`.
+constexpr CallKind kind_of(Collective collective) noexcept {
+  static_assert(static_cast<std::size_t>(CallKind::Alltoall) -
+                    static_cast<std::size_t>(CallKind::Allreduce) + 1 ==
+                kCollectives);
+  return static_cast<CallKind>(static_cast<int>(CallKind::Allreduce) +
+                               static_cast<int>(collective));
+}
+
 /// A decision, ready to run: everything that a repeated call needs, fetched once.
 struct Plan {
   Problem problem;

@@ -26,6 +26,10 @@ enum class CallKind : std::uint32_t {
   Allgather,
   ReduceScatter,
   Broadcast,
+  Reduce,
+  Gather,
+  Scatter,
+  Alltoall,
   MoeDispatch,
   MoeCombine,
 };

@@ -34,6 +34,14 @@ const char* name_of(CallKind kind) noexcept {
       return "reduce_scatter";
     case CallKind::Broadcast:
       return "broadcast";
+    case CallKind::Reduce:
+      return "reduce";
+    case CallKind::Gather:
+      return "gather";
+    case CallKind::Scatter:
+      return "scatter";
+    case CallKind::Alltoall:
+      return "alltoall";
     case CallKind::MoeDispatch:
       return "moe dispatch";
     case CallKind::MoeCombine:

@@ -27,4 +27,22 @@ constexpr bool binomial_has_children(int pe, int root, int pes) noexcept {
   return first < static_cast<unsigned>(pes);
 }
 
+/// How many PEs have `pe` for their parent.
+constexpr int binomial_children(int pe, int root, int pes) noexcept {
+  const auto place = static_cast<unsigned>(binomial_place(pe, root, pes));
+  int children = 0;
+  for (unsigned bit = place == 0 ? 1 : 2 * std::bit_floor(place);
+       place + bit < static_cast<unsigned>(pes); bit *= 2) {
+    ++children;
+  }
+  return children;
+}
+
+/// Child `i` of `pe`; the first has the most below it.
+constexpr int binomial_child(int pe, int i, int root, int pes) noexcept {
+  const auto place = static_cast<unsigned>(binomial_place(pe, root, pes));
+  const unsigned bit = (place == 0 ? 1 : 2 * std::bit_floor(place)) << i;
+  return ring_place(static_cast<int>(place + bit), root, pes);
+}
+
 }  // namespace tutti::detail

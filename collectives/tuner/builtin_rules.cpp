@@ -64,6 +64,10 @@ constexpr std::array kRows = {
     Row{Collective::Allgather, kAny, kAny, kAny, {}, "direct"},
     Row{Collective::ReduceScatter, kAny, kAny, kAny, {}, "direct"},
     Row{Collective::Broadcast, kAny, kAny, kAny, {}, "flat"},
+    Row{Collective::Reduce, kAny, kAny, kAny, {}, "direct"},
+    Row{Collective::Gather, kAny, kAny, kAny, {}, "direct"},
+    Row{Collective::Scatter, kAny, kAny, kAny, {}, "direct"},
+    Row{Collective::Alltoall, kAny, kAny, kAny, {}, "direct"},
 };
 
 Range to_range(const Span& span) {

@@ -28,7 +28,7 @@ bool Rule::matches(const Problem& problem) const noexcept {
     return false;
   }
   if (!agrees(dtype, problem.dtype) || !agrees(memory, problem.memory)) return false;
-  if (!detail::reduces(problem.collective)) return true;
+  if (!reduces(problem.collective)) return true;
   return agrees(op, problem.op) && agrees(contract, problem.contract);
 }
 

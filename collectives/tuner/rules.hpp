@@ -10,11 +10,6 @@
 
 namespace tutti::detail {
 
-/// Whether operation and contract mean something.
-constexpr bool reduces(Collective collective) noexcept {
-  return collective == Collective::Allreduce || collective == Collective::ReduceScatter;
-}
-
 /// The rules that hold where nobody says anything else, resolved once at start-up. Rows that name
 /// an algorithm or a parameter that `catalog` does not have are left out and described in
 /// `unresolved`, if given; with the library's own registries there are none.

@@ -47,8 +47,8 @@ const char* why_not(const Algorithm& algorithm, const Problem& problem);
 /// "allreduce of 4096 bytes (1024 f32, sum), private, consistent, 2 PEs on 1 node, line 45 ns"
 std::string describe(const Problem& problem);
 
-/// The facts of a problem in 16 bytes, without loss while pes and nodes are below 2^17 and line_ns
-/// is below 2^18.
+/// The facts of a problem in 16 bytes, without loss for 1 to 65536 PEs and nodes and line_ns below
+/// 2^18.
 struct DecisionKey {
   std::uint64_t facts = 0;
   std::uint64_t count = 0;
@@ -61,14 +61,15 @@ constexpr DecisionKey key_of(const Problem& problem) noexcept {
     const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
     facts = (facts << bits) | (static_cast<std::uint64_t>(value) & mask);
   };
-  append(problem.collective, 2);
+  static_assert(kCollectives <= 16);
+  append(problem.collective, 4);
   append(problem.dtype, 4);
   append(problem.op, 3);
   append(problem.memory, 1);
   append(problem.contract, 1);
   append(problem.reachable, 1);
-  append(problem.pes, 17);
-  append(problem.nodes, 17);
+  append(problem.pes - 1, 16);
+  append(problem.nodes - 1, 16);
   append(problem.line_ns, 18);
   return {facts, problem.count};
 }

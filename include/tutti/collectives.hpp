@@ -43,6 +43,10 @@ TUTTI_API void allreduce(Team& team, const Buffers& buffers, Op op, const Call& 
 TUTTI_API void allgather(Team& team, const Buffers& buffers, const Call& call);
 TUTTI_API void reduce_scatter(Team& team, const Buffers& buffers, Op op, const Call& call);
 TUTTI_API void broadcast(Team& team, const Buffers& buffers, int root, const Call& call);
+TUTTI_API void reduce(Team& team, const Buffers& buffers, Op op, int root, const Call& call);
+TUTTI_API void gather(Team& team, const Buffers& buffers, int root, const Call& call);
+TUTTI_API void scatter(Team& team, const Buffers& buffers, int root, const Call& call);
+TUTTI_API void alltoall(Team& team, const Buffers& buffers, const Call& call);
 
 template <class R>
 concept ElementRange = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
@@ -137,6 +141,87 @@ void broadcast(Team& team, InOut&& in_out, int root, const Call& call = {}) {
 template <Element T>
 void broadcast(Team& team, T* in_out, std::size_t count, int root, const Call& call = {}) {
   detail::broadcast(team, detail::buffers_of<T>(in_out, count, in_out, count), root, call);
+}
+
+/// out[i] = reduction of in[i] over all PEs, on the root. `in`, `out`: [count]; equal or disjoint.
+/// Elsewhere `out` is neither written nor looked at: it may be empty, or a null pointer. Returns
+/// when `in` may be written again; the other PEs need not have come yet.
+template <detail::ElementRange In, detail::ElementRange Out>
+void reduce(Team& team, const In& in, Out&& out, Op op, int root, const Call& call = {}) {
+  detail::reduce(team, detail::buffers_of(in, out), op, root, call);
+}
+/// In place: only the root's buffer changes.
+template <detail::ElementRange InOut>
+void reduce(Team& team, InOut&& in_out, Op op, int root, const Call& call = {}) {
+  detail::reduce(team, detail::buffers_of(in_out, in_out), op, root, call);
+}
+template <Element T>
+void reduce(Team& team, const T* in, T* out, std::size_t count, Op op, int root,
+            const Call& call = {}) {
+  detail::reduce(team, detail::buffers_of(in, count, out, count), op, root, call);
+}
+template <Element T>
+void reduce(Team& team, const ShmemTensor<T>& in, ShmemTensor<T>& out, Op op, int root,
+            const Call& call = {}) {
+  detail::reduce(team, detail::buffers_of(in, out), op, root, call);
+}
+
+/// The root's out[pe * count + i] = PE pe's in[i]. `in`: [count], `out`: [size() * count];
+/// disjoint, or in place on the root with in = out + root * count. Elsewhere `out` is neither
+/// written nor looked at, and the call returns when `in` may be written again.
+template <detail::ElementRange In, detail::ElementRange Out>
+void gather(Team& team, const In& in, Out&& out, int root, const Call& call = {}) {
+  detail::gather(team, detail::buffers_of(in, out), root, call);
+}
+template <Element T>
+void gather(Team& team, const T* in, T* out, std::size_t count, int root, const Call& call = {}) {
+  const auto pes = static_cast<std::size_t>(team.size());
+  detail::gather(team, detail::buffers_of(in, count, out, count * pes), root, call);
+}
+template <Element T>
+void gather(Team& team, const ShmemTensor<T>& in, ShmemTensor<T>& out, int root,
+            const Call& call = {}) {
+  detail::gather(team, detail::buffers_of(in, out), root, call);
+}
+
+/// out[i] = the root's in[pe() * count + i]. `in`: [size() * count], `out`: [count]; disjoint, or
+/// in place on the root with out = in + root * count. Elsewhere `in` is not looked at. The root
+/// returns when `in` may be written again; the other PEs need not have come yet.
+template <detail::ElementRange In, detail::ElementRange Out>
+void scatter(Team& team, const In& in, Out&& out, int root, const Call& call = {}) {
+  detail::scatter(team, detail::buffers_of(in, out), root, call);
+}
+template <Element T>
+void scatter(Team& team, const T* in, T* out, std::size_t count, int root, const Call& call = {}) {
+  const auto pes = static_cast<std::size_t>(team.size());
+  detail::scatter(team, detail::buffers_of(in, count * pes, out, count), root, call);
+}
+template <Element T>
+void scatter(Team& team, const ShmemTensor<T>& in, ShmemTensor<T>& out, int root,
+             const Call& call = {}) {
+  detail::scatter(team, detail::buffers_of(in, out), root, call);
+}
+
+/// out[pe * count + i] = PE pe's in[pe() * count + i]. `in`, `out`: [size() * count]; equal or
+/// disjoint.
+template <detail::ElementRange In, detail::ElementRange Out>
+void alltoall(Team& team, const In& in, Out&& out, const Call& call = {}) {
+  detail::alltoall(team, detail::buffers_of(in, out), call);
+}
+/// In place.
+template <detail::ElementRange InOut>
+void alltoall(Team& team, InOut&& in_out, const Call& call = {}) {
+  detail::alltoall(team, detail::buffers_of(in_out, in_out), call);
+}
+/// `count`: elements of one block.
+template <Element T>
+void alltoall(Team& team, const T* in, T* out, std::size_t count, const Call& call = {}) {
+  const std::size_t all = count * static_cast<std::size_t>(team.size());
+  detail::alltoall(team, detail::buffers_of(in, all, out, all), call);
+}
+template <Element T>
+void alltoall(Team& team, const ShmemTensor<T>& in, ShmemTensor<T>& out, const Call& call = {}) {
+  detail::alltoall(team, detail::buffers_of(in, out), call);
 }
 
 /// What a lane's last collective ran, and what it cost this PE.

@@ -32,8 +32,8 @@ struct Staged {
 /// functions below, which know PE, range and kind of access.
 ///
 /// Invariants: (1) every PE of the team reserves the same sizes in the same order; (2) a PE
-/// publishes at least once a call; (3) steps only grow; (4) what `read` or `reserve` returned is
-/// not touched after the call.
+/// publishes at least once a call, and before it waits for anyone; (3) steps only grow; (4) what
+/// `read` or `reserve` returned is not touched after the call.
 class TUTTI_API Execution {
  public:
   explicit Execution(detail::ExecutionState& state) noexcept : state_(state) {}
@@ -41,9 +41,10 @@ class TUTTI_API Execution {
   const Problem& problem() const noexcept;
   int pe() const noexcept;
   int pes() const noexcept;
-  int root() const noexcept;  ///< broadcast only
+  int root() const noexcept;  ///< -1 where the collective has none
 
-  /// My buffers; equal if the call is in place.
+  /// My buffers, in place as the collective says. What only the root has is not looked at
+  /// elsewhere: `out` of reduce and gather, `in` of scatter.
   const std::byte* in() const noexcept;
   std::byte* out() const noexcept;
 
@@ -51,6 +52,8 @@ class TUTTI_API Execution {
   /// to whoever awaits it.
   void publish(std::uint64_t step);
   /// Blocks until PE `pe` has published `step`; throws `Error` if that cannot happen any more.
+  /// Publishes step 0 first if nothing was published yet: the PE that I wait for may itself be
+  /// waiting, in `reserve`, for everyone to have come.
   void await(int pe, std::uint64_t step);
   /// `await` on every PE, my own (already published) one included.
   void await_all(std::uint64_t step);

@@ -10,8 +10,30 @@
 
 namespace tutti {
 
-enum class Collective : std::uint8_t { Allreduce, Allgather, ReduceScatter, Broadcast };
-inline constexpr std::size_t kCollectives = 4;
+enum class Collective : std::uint8_t {
+  Allreduce,
+  Allgather,
+  ReduceScatter,
+  Broadcast,
+  Reduce,
+  Gather,
+  Scatter,
+  Alltoall,
+};
+inline constexpr std::size_t kCollectives = 8;
+
+/// Whether something is folded, so that operation and contract mean something.
+constexpr bool reduces(Collective collective) noexcept {
+  return collective == Collective::Allreduce || collective == Collective::ReduceScatter ||
+         collective == Collective::Reduce;
+}
+/// Whether `Problem::count` is one PE's block and the larger buffer holds a block for each PE;
+/// otherwise it is the whole vector.
+constexpr bool has_blocks(Collective collective) noexcept {
+  return collective == Collective::Allgather || collective == Collective::ReduceScatter ||
+         collective == Collective::Gather || collective == Collective::Scatter ||
+         collective == Collective::Alltoall;
+}
 
 /// Where the caller's buffers live: anywhere, or in symmetric tensors.
 enum class Memory : std::uint8_t { Private, Symmetric };
@@ -42,18 +64,17 @@ struct Problem {
   int pes = 1;
   int nodes = 1;
   int line_ns = 0;        ///< measured line transfer between the PEs' caches; 0 = unknown
-  std::size_t count = 0;  ///< elements: the vector (allreduce, broadcast), one PE's block (others)
+  std::size_t count = 0;  ///< elements: one PE's block if `has_blocks`, else the vector
 
   friend bool operator==(const Problem&, const Problem&) = default;
 };
 
-/// Size in nccl-tests' sense, in bytes: the vector (allreduce, broadcast), the whole output
-/// (allgather), the whole input (reduce_scatter).
+/// Size in nccl-tests' sense, in bytes: the vector (allreduce, broadcast, reduce), or the blocks of
+/// all PEs together: the output of allgather and gather, the input of reduce_scatter, scatter and
+/// alltoall.
 constexpr std::size_t bytes_of(const Problem& problem) noexcept {
-  const bool blocks = problem.collective == Collective::Allgather ||
-                      problem.collective == Collective::ReduceScatter;
-  const std::size_t vector = problem.count * size_of(problem.dtype);
-  return blocks ? vector * static_cast<std::size_t>(problem.pes) : vector;
+  const std::size_t part = problem.count * size_of(problem.dtype);
+  return has_blocks(problem.collective) ? part * static_cast<std::size_t>(problem.pes) : part;
 }
 
 }  // namespace tutti

@@ -17,9 +17,10 @@ namespace {
 
 std::vector<const Algorithm*> all_algorithms() {
   std::vector<const Algorithm*> all;
-  for (const Collective collective : {Collective::Allreduce, Collective::Allgather,
-                                      Collective::ReduceScatter, Collective::Broadcast}) {
-    for (const Algorithm* algorithm : algorithms(collective)) all.push_back(algorithm);
+  for (std::size_t c = 0; c < kCollectives; ++c) {
+    for (const Algorithm* algorithm : algorithms(static_cast<Collective>(c))) {
+      all.push_back(algorithm);
+    }
   }
   return all;
 }
@@ -60,15 +61,14 @@ INSTANTIATE_TEST_SUITE_P(Registry, CollectiveGrid,
                          name_of_case);
 
 TEST(Collectives, every_problem_has_an_algorithm) {
-  for (const Collective collective : {Collective::Allreduce, Collective::Allgather,
-                                      Collective::ReduceScatter, Collective::Broadcast}) {
+  for (std::size_t c = 0; c < kCollectives; ++c) {
     for (const Contract contract : {Contract::Consistent, Contract::Ordered}) {
       for (const bool reachable : {true, false}) {
         for (const Memory memory : {Memory::Private, Memory::Symmetric}) {
           for (const int pes : {1, 2, 3, 64}) {
             for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{1} << 32}) {
               Problem problem;
-              problem.collective = collective;
+              problem.collective = static_cast<Collective>(c);
               problem.contract = contract;
               problem.memory = memory;
               problem.reachable = reachable;

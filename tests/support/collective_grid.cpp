@@ -5,111 +5,33 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
-#include <optional>
 #include <thread>
 
+#include "support/collective_data.hpp"
 #include "tutti/tuning.hpp"
 
 namespace tutti::tests {
 namespace {
 
-constexpr std::size_t kGuard = 64;  // bytes before and after each buffer
-constexpr std::byte kGuardByte{0xA5};
-
-/// Small integers: sums and products over eight PEs are exact in every type, in any order.
-int value_of(int pe, std::size_t index, std::size_t call, Op op) {
-  const auto mixed = index * 7 + static_cast<std::size_t>(pe) * 3 + call * 13;
-  return op == Op::Prod ? 1 + static_cast<int>(mixed % 2) : static_cast<int>(mixed % 11);
+bool has_root(Collective collective) {
+  return collective == Collective::Broadcast || collective == Collective::Reduce ||
+         collective == Collective::Gather || collective == Collective::Scatter;
 }
 
-int fold(Op op, int a, int b) {
-  switch (op) {
-    case Op::Prod:
-      return a * b;
-    case Op::Min:
-      return std::min(a, b);
-    case Op::Max:
-      return std::max(a, b);
-    case Op::And:
-      return a & b;
-    case Op::Or:
-      return a | b;
-    case Op::Xor:
-      return a ^ b;
-    case Op::Sum:
-    case Op::Avg:
-      break;
-  }
-  return a + b;
-}
-
-int expected_of(int pes, std::size_t index, std::size_t call, Op op) {
-  int result = value_of(0, index, call, op);
-  for (int pe = 1; pe < pes; ++pe) result = fold(op, result, value_of(pe, index, call, op));
-  return op == Op::Avg ? result / pes : result;
-}
-
-template <class T>
-T element_of(int value) {
-  if constexpr (std::is_same_v<T, f16>) {
-    return to_f16(static_cast<float>(value));
-  } else if constexpr (std::is_same_v<T, bf16>) {
-    return to_bf16(static_cast<float>(value));
-  } else {
-    return static_cast<T>(value);
-  }
-}
-
-/// A buffer with guard bytes around it, in private memory or in a symmetric tensor.
-template <class T>
-class Guarded {
- public:
-  Guarded(Team& team, std::size_t count, std::size_t misalign, bool symmetric) : count_(count) {
-    const std::size_t bytes = 2 * kGuard + (count + misalign) * sizeof(T);
-    if (symmetric) {
-      tensor_.emplace(make_tensor<T>(team, {bytes / sizeof(T) + 1}));
-      begin_ = reinterpret_cast<std::byte*>(tensor_->local().data());
-      bytes_ = tensor_->local().size_bytes();
-    } else {
-      memory_.resize(bytes);
-      begin_ = memory_.data();
-      bytes_ = bytes;
-    }
-    data_ = reinterpret_cast<T*>(begin_ + kGuard) + misalign;
-    std::fill_n(begin_, bytes_, kGuardByte);
-  }
-  T* data() const { return data_; }
-  const ShmemTensor<T>* tensor() const { return tensor_ ? &*tensor_ : nullptr; }
-  bool intact() const {
-    const auto* first = reinterpret_cast<const std::byte*>(data_);
-    const auto* last = reinterpret_cast<const std::byte*>(data_ + count_);
-    const auto is_guard = [](std::byte b) { return b == kGuardByte; };
-    return std::all_of(static_cast<const std::byte*>(begin_), first, is_guard) &&
-           std::all_of(last, static_cast<const std::byte*>(begin_ + bytes_), is_guard);
-  }
-
- private:
-  std::size_t count_;
-  std::optional<ShmemTensor<T>> tensor_;
-  std::vector<std::byte> memory_;
-  std::byte* begin_ = nullptr;
-  std::size_t bytes_ = 0;
-  T* data_ = nullptr;
-};
-
+/// Elements of the larger buffer, on every PE; who has no use for one has it nevertheless.
 std::size_t in_count(const Cell& cell, int pes) {
-  return cell.algorithm->collective == Collective::ReduceScatter
-             ? cell.count * static_cast<std::size_t>(pes)
-             : cell.count;
+  const Collective collective = cell.algorithm->collective;
+  const bool all = collective == Collective::ReduceScatter || collective == Collective::Scatter ||
+                   collective == Collective::Alltoall;
+  return all ? cell.count * static_cast<std::size_t>(pes) : cell.count;
 }
 std::size_t out_count(const Cell& cell, int pes) {
-  return cell.algorithm->collective == Collective::Allgather
-             ? cell.count * static_cast<std::size_t>(pes)
-             : cell.count;
+  const Collective collective = cell.algorithm->collective;
+  const bool all = collective == Collective::Allgather || collective == Collective::Gather ||
+                   collective == Collective::Alltoall;
+  return all ? cell.count * static_cast<std::size_t>(pes) : cell.count;
 }
 
 Problem problem_of(const Cell& cell, Team& team, bool reachable) {
@@ -125,16 +47,50 @@ Problem problem_of(const Cell& cell, Team& team, bool reachable) {
   return problem;
 }
 
+/// Where one call's input and output lie: apart, or in place by the rule of the collective.
 template <class T>
-void issue(Team& team, const Cell& cell, const T* in, T* out, int root, const Guarded<T>& in_buffer,
-           const Guarded<T>& out_buffer) {
+struct Placed {
+  const Guarded<T>* in_home;
+  const Guarded<T>* out_home;
+  T* in;
+  T* out;
+  bool apart;  ///< the call may not change the input
+
+  static Placed of(const Cell& cell, Team& team, int root, const Guarded<T>& in,
+                   const Guarded<T>& out) {
+    const Placed apart{&in, &out, in.data(), out.data(), true};
+    const Placed in_out{&out, &out, out.data(), out.data(), false};
+    const std::size_t block = static_cast<std::size_t>(team.pe()) * cell.count;
+    const Placed in_inside{&out, &out, out.data() + block, out.data(), false};
+    const Placed out_inside{&in, &in, in.data(), in.data() + block, false};
+    const Collective collective = cell.algorithm->collective;
+    if (collective == Collective::Broadcast) return in_out;
+    if (!cell.in_place) return apart;
+    switch (collective) {
+      case Collective::Allgather:
+        return in_inside;
+      case Collective::ReduceScatter:
+        return out_inside;
+      case Collective::Gather:
+        return team.pe() == root ? in_inside : apart;
+      case Collective::Scatter:
+        return team.pe() == root ? out_inside : apart;
+      default:
+        return in_out;
+    }
+  }
+};
+
+template <class T>
+void issue(Team& team, const Cell& cell, const Placed<T>& at, int root) {
   const std::string name = cell.algorithm->name + cell.parameters;
   const Call call{.algorithm = name, .contract = cell.contract};
   const int pes = team.size();
-  detail::Buffers buffers = detail::buffers_of(in, in_count(cell, pes), out, out_count(cell, pes));
+  detail::Buffers buffers =
+      detail::buffers_of<T>(at.in, in_count(cell, pes), at.out, out_count(cell, pes));
   if (cell.memory == Memory::Symmetric) {
-    buffers.in_block = &(cell.in_place ? out_buffer : in_buffer).tensor()->block();
-    buffers.out_block = &out_buffer.tensor()->block();
+    buffers.in_block = &at.in_home->tensor()->block();
+    buffers.out_block = &at.out_home->tensor()->block();
   }
   switch (cell.algorithm->collective) {
     case Collective::Allreduce:
@@ -145,93 +101,128 @@ void issue(Team& team, const Cell& cell, const T* in, T* out, int root, const Gu
       return detail::reduce_scatter(team, buffers, cell.op, call);
     case Collective::Broadcast:
       return detail::broadcast(team, buffers, root, call);
+    case Collective::Reduce:
+      return detail::reduce(team, buffers, cell.op, root, call);
+    case Collective::Gather:
+      return detail::gather(team, buffers, root, call);
+    case Collective::Scatter:
+      return detail::scatter(team, buffers, root, call);
+    case Collective::Alltoall:
+      return detail::alltoall(team, buffers, call);
   }
+}
+
+/// Whether this PE gets a result.
+bool has_output(const Cell& cell, Team& team, int root) {
+  const Collective collective = cell.algorithm->collective;
+  return team.pe() == root ||
+         (collective != Collective::Reduce && collective != Collective::Gather);
 }
 
 /// What element `i` of the output must be.
 int expected_out(const Cell& cell, Team& team, std::size_t i, std::size_t call, int root) {
   const int pes = team.size();
+  const std::size_t before = static_cast<std::size_t>(team.pe()) * cell.count;
+  const std::size_t block = std::max<std::size_t>(cell.count, 1);
+  const int from = static_cast<int>(i / block);
   switch (cell.algorithm->collective) {
     case Collective::Allreduce:
+    case Collective::Reduce:
       return expected_of(pes, i, call, cell.op);
     case Collective::Allgather:
-      return value_of(static_cast<int>(i / std::max<std::size_t>(cell.count, 1)),
-                      i % std::max<std::size_t>(cell.count, 1), call, cell.op);
+    case Collective::Gather:
+      return value_of(from, i % block, call, cell.op);
     case Collective::ReduceScatter:
-      return expected_of(pes, static_cast<std::size_t>(team.pe()) * cell.count + i, call, cell.op);
+      return expected_of(pes, before + i, call, cell.op);
+    case Collective::Scatter:
+      return value_of(root, before + i, call, cell.op);
+    case Collective::Alltoall:
+      return value_of(from, before + i % block, call, cell.op);
     case Collective::Broadcast:
       break;
   }
   return value_of(root, i, call, cell.op);
 }
 
-template <class T>
-struct Placed {
-  T* in;
-  T* out;
-};
+/// Compares `count` elements with what `expected(i)` says they are; reports the first wrong one.
+template <class T, class Expected>
+bool compare(const Cell& cell, Team& team, std::size_t call, const char* what, const T* actual,
+             std::size_t count, Expected&& expected) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const T right = expected(i);
+    if (std::memcmp(&actual[i], &right, sizeof(T)) == 0) continue;
+    ADD_FAILURE() << to_string(cell) << ": PE " << team.pe() << " of " << team.size() << ", call "
+                  << call << ": " << what << ' ' << i << " is " << number_of(actual[i])
+                  << ", expected " << number_of(right);
+    return false;
+  }
+  return true;
+}
 
-/// Where input and output lie: apart, or in place by the rule of the collective.
+void check_traffic(Team& team, const Cell& cell, int root, bool reachable) {
+  // A descriptor says what a call costs whose root is PE 0.
+  if (team.size() == 1 || (has_root(cell.algorithm->collective) && root != 0)) return;
+  const Params params =
+      parse_choice(cell.algorithm->collective, cell.algorithm->name + cell.parameters, "test")
+          .params;
+  const Traffic said =
+      cell.algorithm->traffic(problem_of(cell, team, reachable), params, team.pe());
+  const Traffic done = last_call(team).traffic;
+  EXPECT_EQ(said, done) << to_string(cell) << ": PE " << team.pe() << " of " << team.size()
+                        << ": words " << said.words << " said, " << done.words << " done; stored "
+                        << said.bytes_stored << ", " << done.bytes_stored << "; loaded "
+                        << said.bytes_loaded << ", " << done.bytes_loaded << "; folded "
+                        << said.bytes_folded << ", " << done.bytes_folded;
+}
+
+/// One call on fresh data, with everything around it checked.
 template <class T>
-Placed<T> place(const Cell& cell, Team& team, const Guarded<T>& in, const Guarded<T>& out) {
-  const std::size_t block = static_cast<std::size_t>(team.pe()) * cell.count;
-  const Collective collective = cell.algorithm->collective;
-  if (collective == Collective::Broadcast) return {out.data(), out.data()};
-  if (!cell.in_place) return {in.data(), out.data()};
-  if (collective == Collective::Allgather) return {out.data() + block, out.data()};
-  if (collective == Collective::ReduceScatter) return {in.data(), in.data() + block};
-  return {out.data(), out.data()};
+bool check_call(Team& team, const Cell& cell, std::size_t call, bool reachable,
+                const Guarded<T>& in, const Guarded<T>& out) {
+  const int pes = team.size();
+  const int root = static_cast<int>(call % static_cast<std::size_t>(pes));
+  const Placed<T> at = Placed<T>::of(cell, team, root, in, out);
+  const auto sent = [&](std::size_t i) {
+    return element_of<T>(value_of(team.pe(), i, call, cell.op));
+  };
+  const auto untouched = [](std::size_t) { return element_of<T>(77); };
+  for (std::size_t i = 0; i < out_count(cell, pes); ++i) at.out[i] = untouched(i);
+  for (std::size_t i = 0; i < in_count(cell, pes); ++i) at.in[i] = sent(i);
+  if (static_cast<std::size_t>(team.pe()) == call % 5) {
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  issue<T>(team, cell, at, root);
+  if (at.apart && !compare<T>(cell, team, call, "input", at.in, in_count(cell, pes), sent)) {
+    return false;
+  }
+  if (!has_output(cell, team, root)) {
+    const bool kept = at.apart ? compare<T>(cell, team, call, "an output that is not mine", at.out,
+                                            out_count(cell, pes), untouched)
+                               : compare<T>(cell, team, call, "what was in place", at.in,
+                                            in_count(cell, pes), sent);
+    if (!kept) return false;
+  } else if (!compare<T>(cell, team, call, "element", at.out, out_count(cell, pes),
+                         [&](std::size_t i) {
+                           return element_of<T>(expected_out(cell, team, i, call, root));
+                         })) {
+    return false;
+  }
+  check_traffic(team, cell, root, reachable);
+  return true;
 }
 
 template <class T>
 void check_typed(Team& team, const Cell& cell, std::size_t& call, bool reachable) {
-  const int pes = team.size();
   const bool symmetric = cell.memory == Memory::Symmetric;
-  Guarded<T> in(team, in_count(cell, pes), cell.misalign, symmetric);
-  Guarded<T> out(team, out_count(cell, pes), cell.misalign * 3, symmetric);
-  const Placed<T> at = place(cell, team, in, out);
-  const bool separate = at.in != at.out && !cell.in_place;
+  const Guarded<T> in(team, in_count(cell, team.size()), cell.misalign, symmetric);
+  const Guarded<T> out(team, out_count(cell, team.size()), cell.misalign * 3, symmetric);
   for (int repeat = 0; repeat < 3; ++repeat) {
-    ++call;
-    const int root = static_cast<int>(call % static_cast<std::size_t>(pes));
-    for (std::size_t i = 0; i < in_count(cell, pes); ++i) {
-      at.in[i] = element_of<T>(value_of(team.pe(), i, call, cell.op));
-    }
-    if (static_cast<std::size_t>(team.pe()) == call % 5) {
-      std::this_thread::sleep_for(std::chrono::microseconds(200));
-    }
-    issue<T>(team, cell, at.in, at.out, root, in, out);
-    for (std::size_t i = 0; i < out_count(cell, pes); ++i) {
-      const T expected = element_of<T>(expected_out(cell, team, i, call, root));
-      if (std::memcmp(&at.out[i], &expected, sizeof(T)) == 0) continue;
-      ADD_FAILURE() << to_string(cell) << ": PE " << team.pe() << " of " << pes << ", call " << call
-                    << ", element " << i << " is wrong";
-      return;
-    }
-    for (std::size_t i = 0; separate && i < in_count(cell, pes); ++i) {
-      const T sent = element_of<T>(value_of(team.pe(), i, call, cell.op));
-      if (std::memcmp(&at.in[i], &sent, sizeof(T)) == 0) continue;
-      ADD_FAILURE() << to_string(cell) << ": PE " << team.pe() << ": input " << i << " was changed";
-      return;
-    }
+    if (!check_call<T>(team, cell, ++call, reachable, in, out)) return;
   }
   if (!in.intact() || !out.intact()) {
-    ADD_FAILURE() << to_string(cell) << ": PE " << team.pe() << " of " << pes
+    ADD_FAILURE() << to_string(cell) << ": PE " << team.pe() << " of " << team.size()
                   << " wrote beside its buffers";
   }
-  const int last_root = static_cast<int>(call % static_cast<std::size_t>(pes));
-  if (pes == 1 || (cell.algorithm->collective == Collective::Broadcast && last_root != 0)) return;
-  const Problem problem = problem_of(cell, team, reachable);
-  const Params params =
-      parse_choice(cell.algorithm->collective, cell.algorithm->name + cell.parameters, "test")
-          .params;
-  const Traffic said = cell.algorithm->traffic(problem, params, team.pe());
-  const Traffic done = last_call(team).traffic;
-  EXPECT_EQ(said, done) << to_string(cell) << ": PE " << team.pe() << " of " << pes << ": words "
-                        << said.words << " said, " << done.words << " done; stored "
-                        << said.bytes_stored << ", " << done.bytes_stored << "; loaded "
-                        << said.bytes_loaded << ", " << done.bytes_loaded << "; folded "
-                        << said.bytes_folded << ", " << done.bytes_folded;
 }
 
 std::vector<std::string> parameter_choices(const Algorithm& algorithm) {

@@ -78,6 +78,15 @@ inline constexpr Algorithm kFlat{Broadcast, "flat", "",         "",       kOrder
 inline constexpr Algorithm kBinomial{Broadcast, "binomial", "",         "",       kOrdered,
                                      {},        any,        no_scratch, one_step, nothing};
 
+inline constexpr Algorithm kReduceDirect{Reduce, "direct", "",         "",       kOrdered,
+                                         {},     any,      no_scratch, one_step, nothing};
+inline constexpr Algorithm kGatherDirect{Gather, "direct", "",         "",       kOrdered,
+                                         {},     any,      no_scratch, one_step, nothing};
+inline constexpr Algorithm kScatterDirect{Scatter, "direct", "",         "",       kOrdered,
+                                          {},      any,      no_scratch, one_step, nothing};
+inline constexpr Algorithm kAlltoallDirect{Alltoall, "direct", "",         "",       kOrdered,
+                                           {},       any,      no_scratch, one_step, nothing};
+
 inline constexpr std::array kAll = {&kOneLine,
                                     &kOneShot,
                                     &kTwoShot,
@@ -88,7 +97,11 @@ inline constexpr std::array kAll = {&kOneLine,
                                     &kReduceScatterDirect,
                                     &kReduceScatterRing,
                                     &kFlat,
-                                    &kBinomial};
+                                    &kBinomial,
+                                    &kReduceDirect,
+                                    &kGatherDirect,
+                                    &kScatterDirect,
+                                    &kAlltoallDirect};
 
 inline const detail::Catalog& catalog() {
   static const detail::Catalog catalog(kAll);

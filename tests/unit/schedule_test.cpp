@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collectives/schedule/binomial.hpp"
+#include "collectives/schedule/pairing.hpp"
 #include "collectives/schedule/partition.hpp"
 #include "collectives/schedule/pipeline.hpp"
 #include "collectives/schedule/ring_steps.hpp"
@@ -121,6 +122,37 @@ TEST(Binomial, every_pe_hears_from_one_that_was_told_before) {
       for (int pe = 0; pe < pes; ++pe) {
         EXPECT_EQ(binomial_has_children(pe, root, pes), parents.contains(pe)) << pe << " " << pes;
       }
+    }
+  }
+}
+
+TEST(Binomial, children_are_those_whose_parent_a_pe_is) {
+  for (int pes = 1; pes <= 33; ++pes) {
+    for (int root = 0; root < pes; ++root) {
+      for (int pe = 0; pe < pes; ++pe) {
+        std::set<int> children;
+        for (int i = 0; i < binomial_children(pe, root, pes); ++i) {
+          EXPECT_TRUE(children.insert(binomial_child(pe, i, root, pes)).second);
+        }
+        for (int other = 0; other < pes; ++other) {
+          EXPECT_EQ(binomial_parent(other, root, pes) == pe, children.contains(other))
+              << other << " of " << pe << ", root " << root << ", " << pes << " PEs";
+        }
+      }
+    }
+  }
+}
+
+TEST(Pairing, partners_are_mutual_and_everyone_meets_everyone_once) {
+  for (int pes = 1; pes <= 33; ++pes) {
+    for (int pe = 0; pe < pes; ++pe) {
+      std::set<int> met;
+      for (int round = 0; round < pes; ++round) {
+        const int partner = pair_partner(pe, round, pes);
+        EXPECT_EQ(pair_partner(partner, round, pes), pe);
+        EXPECT_TRUE(met.insert(partner).second);
+      }
+      EXPECT_EQ(met.size(), static_cast<std::size_t>(pes));
     }
   }
 }

@@ -280,15 +280,16 @@ TEST(TunerSelect, equal_problems_get_equal_decisions_and_hashes) {
 
 TEST(TunerSelect, keys_differ_where_problems_differ) {
   const Problem base = allreduce_of(100, 3);
-  std::vector<Problem> all(11, base);
+  std::vector<Problem> all(12, base);
   all[1].collective = Collective::Broadcast;
+  all[11].collective = Collective::Alltoall;
   all[2].dtype = DType::U64;
   all[3].op = Op::Xor;
   all[4].memory = Memory::Symmetric;
   all[5].contract = Contract::Ordered;
   all[6].reachable = false;
-  all[7].pes = 65536 + 3;
-  all[8].nodes = 65536 + 1;
+  all[7].pes = 65536;
+  all[8].nodes = 65536;
   all[9].line_ns = 1 << 17;
   all[10].count = std::size_t{1} << 40;
   for (std::size_t i = 0; i < all.size(); ++i) {

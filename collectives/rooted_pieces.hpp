@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "collectives/parameters.hpp"
+#include "collectives/schedule/pipeline.hpp"
+#include "tutti/execution.hpp"
+
+namespace tutti::detail::rooted_pieces {
+
+// A vector that goes through the staging rings in pieces, towards a root or away from it: what
+// broadcast, reduce and gather have in common. Whoever is ahead is held back by the ring alone.
+
+enum : std::size_t { kRingBytes, kChunkBytes, kStore };
+inline constexpr std::array<Parameter, 3> kParameters = {
+    ring_parameter(2 << 20), chunk_parameter(1 << 18), store_parameter()};
+
+inline std::size_t scratch_bytes(const Problem&, const Params& params) {
+  return ring_of(params[kRingBytes]);
+}
+
+inline Pipeline pipeline(const Problem& problem, const Params& params) {
+  return Pipeline::plan(problem.count, size_of(problem.dtype),
+                        static_cast<std::size_t>(params[kChunkBytes]), 0,
+                        ring_of(params[kRingBytes]));
+}
+
+/// Everyone but the root stages its input for the root. Piece k is published by step k + 1; the
+/// root takes it by take(k, piece, range), which awaits whom it reads.
+/// `consumed` k + 1 says that the root has taken piece k, raised only if the vector is longer than
+/// the ring; the others never read, and say so once.
+template <class Take>
+void to_root(Execution& x, const Params& params, Take&& take) {
+  const Pipeline plan = pipeline(x.problem(), params);
+  const std::size_t element = size_of(x.problem().dtype);
+  const bool is_root = x.pe() == x.root();
+  if (is_root) x.publish(1);  // nothing is read from me; that I am here lets the others go on
+  for (std::size_t k = 0; k < plan.chunks; ++k) {
+    const Part piece = plan.part(k);
+    const std::size_t bytes = piece.size * element;
+    const Staged range = x.reserve(bytes, k + 1);  // by all, so that positions stay equal
+    if (is_root) {
+      take(k, piece, range);
+      if (plan.wraps) x.consumed(k + 1);
+      continue;
+    }
+    x.stage(range, 0, x.in() + piece.begin * element, bytes, store_of(params[kStore]), x.root());
+    x.publish(k + 1);
+    if (plan.wraps && k == 0) x.consumed(plan.chunks);
+  }
+}
+
+/// What staging and taking cost; the algorithm adds its folds. The root is PE 0.
+inline Traffic to_root_traffic(const Problem& problem, const Params& params, int pe) {
+  const Pipeline plan = pipeline(problem, params);
+  const std::uint64_t bytes = problem.count * size_of(problem.dtype);
+  const std::uint64_t others = static_cast<std::uint64_t>(problem.pes) - 1;
+  if (pe != 0) return {plan.chunks + (plan.wraps ? 1 : 0), bytes, 0, 0};
+  return {1 + (plan.wraps ? plan.chunks : 0), 0, others * bytes, 0};
+}
+
+}  // namespace tutti::detail::rooted_pieces

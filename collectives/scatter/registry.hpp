@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+
+#include "tutti/algorithm.hpp"
+
+namespace tutti::detail::scatter {
+
+extern const Algorithm kDirect;
+
+/// Simplest first.
+inline constexpr std::array<const Algorithm*, 1> kRegistry = {&kDirect};
+
+}  // namespace tutti::detail::scatter
