@@ -8,9 +8,13 @@
 namespace tutti::detail::allgather {
 
 extern const Algorithm kDirect;
+extern const Algorithm kSymmetricPush;
 extern const Algorithm kRing;
+extern const Algorithm kBruck;
+extern const Algorithm kRecursiveDoubling;
 
 /// Simplest first.
-inline constexpr std::array<const Algorithm*, 2> kRegistry = {&kDirect, &kRing};
+inline constexpr std::array<const Algorithm*, 5> kRegistry = {&kDirect, &kSymmetricPush, &kRing,
+                                                              &kBruck, &kRecursiveDoubling};
 
 }  // namespace tutti::detail::allgather

@@ -12,9 +12,13 @@ extern const Algorithm kOneShot;
 extern const Algorithm kTwoShot;
 extern const Algorithm kSymmetricPush;
 extern const Algorithm kRing;
+extern const Algorithm kRecursiveDoubling;
+extern const Algorithm kRabenseifner;
+extern const Algorithm kTree;
 
 /// Simplest first.
-inline constexpr std::array<const Algorithm*, 5> kRegistry = {&kOneLine, &kOneShot, &kTwoShot,
-                                                              &kSymmetricPush, &kRing};
+inline constexpr std::array<const Algorithm*, 8> kRegistry = {
+    &kOneLine, &kOneShot,           &kTwoShot,      &kSymmetricPush,
+    &kRing,    &kRecursiveDoubling, &kRabenseifner, &kTree};
 
 }  // namespace tutti::detail::allreduce

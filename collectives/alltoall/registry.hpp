@@ -9,8 +9,9 @@ namespace tutti::detail::alltoall {
 
 extern const Algorithm kDirect;
 extern const Algorithm kPairwise;
+extern const Algorithm kBruck;
 
 /// Simplest first.
-inline constexpr std::array<const Algorithm*, 2> kRegistry = {&kDirect, &kPairwise};
+inline constexpr std::array<const Algorithm*, 3> kRegistry = {&kDirect, &kPairwise, &kBruck};
 
 }  // namespace tutti::detail::alltoall

@@ -9,8 +9,11 @@ namespace tutti::detail::broadcast {
 
 extern const Algorithm kFlat;
 extern const Algorithm kBinomial;
+extern const Algorithm kChain;
+extern const Algorithm kScatterAllgather;
 
 /// Simplest first.
-inline constexpr std::array<const Algorithm*, 2> kRegistry = {&kFlat, &kBinomial};
+inline constexpr std::array<const Algorithm*, 4> kRegistry = {&kFlat, &kBinomial, &kChain,
+                                                              &kScatterAllgather};
 
 }  // namespace tutti::detail::broadcast

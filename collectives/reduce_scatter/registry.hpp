@@ -8,9 +8,13 @@
 namespace tutti::detail::reduce_scatter {
 
 extern const Algorithm kDirect;
+extern const Algorithm kSymmetricPull;
 extern const Algorithm kRing;
+extern const Algorithm kPairwise;
+extern const Algorithm kRecursiveHalving;
 
 /// Simplest first.
-inline constexpr std::array<const Algorithm*, 2> kRegistry = {&kDirect, &kRing};
+inline constexpr std::array<const Algorithm*, 5> kRegistry = {&kDirect, &kSymmetricPull, &kRing,
+                                                              &kPairwise, &kRecursiveHalving};
 
 }  // namespace tutti::detail::reduce_scatter

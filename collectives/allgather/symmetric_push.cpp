@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Idea: on symmetric tensors nothing is staged: each PE writes its block into everyone's output.
+// Phases: 1. arrive  my output may be written
+//         2. push    my block into all outputs, my own first
+//         3. finish  my block is in all outputs
+// Cost a PE: 2 steps; (p-1) n bytes stored to peers.
+// Needs: symmetric tensors that are reached by load and store; no scratch.
+// Order: nothing is reduced.
+// Signals: step 1 says that the call before has been left; step 2 publishes my block in every
+//          output.
+// Source: Graham, Shipman 2008.
+#include "collectives/allgather/registry.hpp"
+#include "collectives/schedule/partition.hpp"
+#include "tutti/execution.hpp"
+
+namespace tutti::detail::allgather {
+namespace {
+
+const char* supports(const Problem& problem) {
+  if (problem.memory != Memory::Symmetric) return "needs symmetric tensors";
+  return problem.reachable ? nullptr : "needs peers that are reached by load and store";
+}
+
+std::size_t scratch_bytes(const Problem&, const Params&) { return 0; }
+
+Traffic traffic(const Problem& problem, const Params&, int) {
+  const std::uint64_t block = problem.count * size_of(problem.dtype);
+  return {2, (static_cast<std::uint64_t>(problem.pes) - 1) * block, 0, 0};
+}
+
+void push(Execution& x) {
+  const std::size_t block = x.problem().count * size_of(x.problem().dtype);
+  const std::size_t place = static_cast<std::size_t>(x.pe()) * block;
+  for (int i = 0; i < x.pes(); ++i) {
+    const int pe = ring_place(x.pe(), i, x.pes());  // not all to PE 0 at once
+    x.copy(x.write_out(pe, place, block), x.in(), block);
+  }
+}
+
+void run(Execution& x, const Params&) {
+  x.publish(1);
+  x.await_all(1);
+  push(x);
+  x.publish(2);
+  x.await_all(2);
+}
+
+}  // namespace
+
+constinit const Algorithm kSymmetricPush = {
+    .collective = Collective::Allgather,
+    .name = "symmetric_push",
+    .summary = "everyone writes its block straight into all outputs",
+    .source = "Graham, Shipman 2008",
+    .keeps_ordered = true,
+    .parameters = {},
+    .supports = supports,
+    .scratch_bytes = scratch_bytes,
+    .traffic = traffic,
+    .run = run,
+};
+
+}  // namespace tutti::detail::allgather

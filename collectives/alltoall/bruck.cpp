@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Idea: log2 p rounds instead of p - 1 readers: a block travels to its reader in the powers of two
+//       that its distance is the sum of, together with all others that go that way.
+// Phases: 1. pass on  log2 p rounds: the blocks whose distance has bit r, from my input or from
+//                     where they came by last, into my staging
+//         2. take     all blocks, from where they arrived, into out
+// Cost a PE: log2 p steps a piece; about p/2 log2 p n bytes stored, as many loaded.
+// Needs: p >= 2, any count; a ring of `ring_bytes`.
+// Order: nothing is reduced. In place is safe: out is written when all rounds of a piece are over.
+// Signals: with R rounds a piece, step m R + r + 1 publishes the blocks of round r of piece m;
+//          `consumed` (m + 1) R says that I have read piece m, raised only if the pieces do not all
+//          fit in the ring.
+// Source: Bruck, Ho, Kipnis, Upfal, Weathersby 1997.
+#include "collectives/schedule/bruck.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "collectives/alltoall/registry.hpp"
+#include "collectives/parameters.hpp"
+#include "collectives/schedule/doubling.hpp"
+#include "collectives/schedule/pipeline.hpp"
+#include "tutti/execution.hpp"
+
+namespace tutti::detail::alltoall {
+namespace {
+
+enum : std::size_t { kRingBytes, kChunkBytes };
+constexpr std::array<Parameter, 2> kParameters = {ring_parameter(4 << 20),
+                                                  chunk_parameter(1 << 18)};
+
+const char* supports(const Problem& problem) {
+  return problem.pes < 2 ? "needs at least 2 PEs" : nullptr;
+}
+
+/// Blocks that are staged for each piece, over all rounds.
+std::size_t staged(const Problem& problem) {
+  int blocks = 0;
+  for (int round = 0; round < doubling_rounds(problem.pes); ++round) {
+    blocks += bruck_moving(problem.pes, round);
+  }
+  return static_cast<std::size_t>(std::max(blocks, 1));
+}
+
+/// Each block is staged in lines of its own, so many PEs need a larger ring.
+std::size_t scratch_bytes(const Problem& problem, const Params& params) {
+  return std::max(ring_of(params[kRingBytes]), std::bit_ceil(staged(problem) * 1024));
+}
+
+Pipeline pipeline(const Problem& problem, const Params& params) {
+  return Pipeline::plan(problem.count, size_of(problem.dtype),
+                        static_cast<std::size_t>(params[kChunkBytes]), 0,
+                        scratch_bytes(problem, params), staged(problem), staged(problem));
+}
+
+Traffic traffic(const Problem& problem, const Params& params, int) {
+  const Pipeline plan = pipeline(problem, params);
+  const auto rounds = static_cast<std::uint64_t>(doubling_rounds(problem.pes));
+  const std::uint64_t bytes = staged(problem) * problem.count * size_of(problem.dtype);
+  return {plan.chunks * (rounds + (plan.wraps ? 1 : 0)), bytes, bytes, 0};
+}
+
+class Bruck {
+ public:
+  Bruck(Execution& x, const Params& params)
+      : x_(x),
+        plan_(pipeline(x.problem(), params)),
+        element_(size_of(x.problem().dtype)),
+        rounds_(doubling_rounds(x.pes())) {}
+
+  std::size_t pieces() const { return plan_.chunks; }
+  int rounds() const { return rounds_; }
+
+  void start(std::size_t piece) {
+    part_ = plan_.part(piece);
+    first_step_ = piece * static_cast<std::uint64_t>(rounds_);
+  }
+
+  void pass_on(int round) {
+    const int to = ring_place(x_.pe(), 1 << round, x_.pes());
+    const auto moving = static_cast<std::size_t>(bruck_moving(x_.pes(), round));
+    Staged& range = staged_[static_cast<std::size_t>(round)];
+    range = x_.reserve(moving * stride(), first_step_ + static_cast<std::uint64_t>(rounds_));
+    if (round > 0) await_round(round - 1);
+    for (int block = 1; block < x_.pes(); ++block) {
+      if (!bruck_moves(block, round)) continue;
+      x_.stage(range, place(block, round), where(block, round), bytes(), StoreKind::Cached, to);
+    }
+    x_.publish(first_step_ + static_cast<std::uint64_t>(round) + 1);
+  }
+
+  void take() {
+    await_round(rounds_ - 1);
+    x_.copy(x_.out() + offset(x_.pe()), x_.in() + offset(x_.pe()), bytes());
+    for (int block = 1; block < x_.pes(); ++block) {
+      x_.copy(x_.out() + offset(ring_place(x_.pe(), -block, x_.pes())), where(block, rounds_),
+              bytes());
+    }
+    if (plan_.wraps) x_.consumed(first_step_ + static_cast<std::uint64_t>(rounds_));
+  }
+
+ private:
+  void await_round(int round) {
+    x_.await(ring_place(x_.pe(), -(1 << round), x_.pes()),
+             first_step_ + static_cast<std::uint64_t>(round) + 1);
+  }
+
+  /// The block that I have under this number before a round.
+  const std::byte* where(int block, int round) {
+    const int came = bruck_came(block, round);
+    if (came < 0) return x_.in() + offset(ring_place(x_.pe(), block, x_.pes()));
+    return x_.read(ring_place(x_.pe(), -(1 << came), x_.pes()),
+                   staged_[static_cast<std::size_t>(came)], place(block, came), bytes());
+  }
+
+  std::size_t bytes() const { return part_.size * element_; }
+  std::size_t stride() const { return (bytes() + 127) / 128 * 128; }
+  std::size_t place(int block, int round) const {
+    return static_cast<std::size_t>(bruck_moving(block, round)) * stride();
+  }
+  std::size_t offset(int block) const {
+    return (static_cast<std::size_t>(block) * plan_.count + part_.begin) * element_;
+  }
+
+  Execution& x_;
+  const Pipeline plan_;
+  const std::size_t element_;
+  const int rounds_;
+  Part part_;
+  std::uint64_t first_step_ = 0;
+  std::array<Staged, 32> staged_;  // of each round
+};
+
+void run(Execution& x, const Params& params) {
+  Bruck call(x, params);
+  for (std::size_t piece = 0; piece < call.pieces(); ++piece) {
+    call.start(piece);
+    for (int round = 0; round < call.rounds(); ++round) call.pass_on(round);
+    call.take();
+  }
+}
+
+}  // namespace
+
+constinit const Algorithm kBruck = {
+    .collective = Collective::Alltoall,
+    .name = "bruck",
+    .summary = "blocks travel by powers of two, many at a time",
+    .source = "Bruck, Ho, Kipnis, Upfal, Weathersby 1997",
+    .keeps_ordered = true,
+    .parameters = kParameters,
+    .supports = supports,
+    .scratch_bytes = scratch_bytes,
+    .traffic = traffic,
+    .run = run,
+};
+
+}  // namespace tutti::detail::alltoall

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Idea: in each round a group of PEs splits in halves; a PE and its partner in the other half
+//       exchange their partial blocks, and each folds those of its own half.
+// Phases: 1. offer   my input of the half of all blocks that the partner keeps
+//         2. halve   log2 p rounds: the partner's partial blocks of my half and mine into my
+//                    staging; in the last round my one block into out
+// Cost a PE: log2 p rounds a piece; (3/2 p - 2) n bytes stored (n for two PEs), (p-1) n loaded,
+//            (p-1) folds of n x 2.
+// Needs: p a power of two, at least 2; any count; a ring of `ring_bytes`; no average.
+// Order: by halves, the lower PE first: not the left fold.
+// Signals: with R rounds a piece, step m R + r + 1 publishes what is read in round r of piece m;
+//          `consumed` (m + 1) R says that I have read piece m, raised only if the pieces do not all
+//          fit in the ring.
+// Source: Thakur, Rabenseifner, Gropp 2005, section 4.4.
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "collectives/parameters.hpp"
+#include "collectives/reduce_scatter/registry.hpp"
+#include "collectives/schedule/doubling.hpp"
+#include "collectives/schedule/pipeline.hpp"
+#include "tutti/execution.hpp"
+
+namespace tutti::detail::reduce_scatter {
+namespace {
+
+enum : std::size_t { kRingBytes, kChunkBytes };
+constexpr std::array<Parameter, 2> kParameters = {ring_parameter(4 << 20),
+                                                  chunk_parameter(1 << 18)};
+
+const char* supports(const Problem& problem) {
+  if (problem.op == Op::Avg) return "folds in pairs, and an average is divided once";
+  if (problem.pes < 2) return "needs at least 2 PEs";
+  return is_power_of_two(problem.pes) ? nullptr : "needs a power of two of PEs";
+}
+
+/// Blocks that a piece is staged in: half of all at first, then what each round but the last folds.
+std::size_t staged(const Problem& problem) {
+  const auto pes = static_cast<std::size_t>(problem.pes);
+  return pes / 2 + pes - 2;
+}
+
+/// Each block is staged in lines of its own, so many PEs need a larger ring.
+std::size_t scratch_bytes(const Problem& problem, const Params& params) {
+  return std::max(ring_of(params[kRingBytes]), std::bit_ceil(staged(problem) * 1024));
+}
+
+Pipeline pipeline(const Problem& problem, const Params& params) {
+  return Pipeline::plan(problem.count, size_of(problem.dtype),
+                        static_cast<std::size_t>(params[kChunkBytes]), 0,
+                        scratch_bytes(problem, params), staged(problem), staged(problem));
+}
+
+Traffic traffic(const Problem& problem, const Params& params, int) {
+  const Pipeline plan = pipeline(problem, params);
+  const auto rounds = static_cast<std::uint64_t>(doubling_rounds(problem.pes));
+  const std::uint64_t block = problem.count * size_of(problem.dtype);
+  const std::uint64_t others = static_cast<std::uint64_t>(problem.pes) - 1;
+  return {plan.chunks * (rounds + (plan.wraps ? 1 : 0)), staged(problem) * block, others * block,
+          2 * others * block};
+}
+
+class HalvingCall {
+ public:
+  HalvingCall(Execution& x, const Params& params)
+      : x_(x),
+        plan_(pipeline(x.problem(), params)),
+        element_(size_of(x.problem().dtype)),
+        rounds_(doubling_rounds(x.pes())) {}
+
+  std::size_t pieces() const { return plan_.chunks; }
+  int rounds() const { return rounds_; }
+
+  void offer(std::size_t piece) {
+    part_ = plan_.part(piece);
+    last_step_ = step_ + static_cast<std::uint64_t>(rounds_);
+    const Halving at = Halving::of(x_.pe(), 0, x_.pes());
+    staged_ = x_.reserve(place(at.half), last_step_);
+    for (int i = 0; i < at.half; ++i) {
+      x_.stage(staged_, place(i), input(at.theirs + i), bytes(), StoreKind::Cached, at.partner);
+    }
+    x_.publish(++step_);
+  }
+
+  void halve(int round) {
+    const Halving at = Halving::of(x_.pe(), round, x_.pes());
+    const bool last = round == rounds_ - 1;
+    const Staged from = staged_;
+    x_.await(at.partner, step_);
+    if (!last) staged_ = x_.reserve(place(at.half), last_step_);
+    for (int i = 0; i < at.half; ++i) {
+      const int block = at.mine + i;
+      std::byte* out =
+          last ? x_.out() + part_.begin * element_ : x_.write(staged_, place(i), bytes());
+      x_.fold(out, sources(at, round, from, block), part_.size);
+    }
+    if (!last) hand_on(round + 1);
+    if (last && plan_.wraps) x_.consumed(step_);
+  }
+
+ private:
+  /// What was folded for the half that the next partner keeps.
+  void hand_on(int round) {
+    const Halving next = Halving::of(x_.pe(), round, x_.pes());
+    for (int i = 0; i < next.half; ++i) {
+      x_.written(staged_, place(next.theirs - next.group + i), bytes(), next.partner);
+    }
+    x_.publish(++step_);
+  }
+
+  /// My own and the partner's partial block, the lower PE's first.
+  std::array<const std::byte*, 2> sources(const Halving& at, int round, const Staged& from,
+                                          int block) {
+    // At first only the other's half is staged; later the blocks of the whole group.
+    const std::size_t theirs = place(round == 0 ? block - at.mine : block - at.group);
+    const std::byte* mine =
+        round == 0 ? input(block) : x_.read(x_.pe(), from, place(block - at.group), bytes());
+    const std::byte* other = x_.read(at.partner, from, theirs, bytes());
+    if (x_.pe() < at.partner) return {mine, other};
+    return {other, mine};
+  }
+
+  std::size_t bytes() const { return part_.size * element_; }
+  std::size_t place(int i) const {
+    return static_cast<std::size_t>(i) * ((bytes() + 127) / 128 * 128);
+  }
+  const std::byte* input(int block) const {
+    return x_.in() + (static_cast<std::size_t>(block) * plan_.count + part_.begin) * element_;
+  }
+
+  Execution& x_;
+  const Pipeline plan_;
+  const std::size_t element_;
+  const int rounds_;
+  Part part_;
+  Staged staged_;  // what is read in the next round
+  std::uint64_t step_ = 0;
+  std::uint64_t last_step_ = 0;  // of this piece
+};
+
+void run(Execution& x, const Params& params) {
+  HalvingCall call(x, params);
+  for (std::size_t piece = 0; piece < call.pieces(); ++piece) {
+    call.offer(piece);
+    for (int round = 0; round < call.rounds(); ++round) call.halve(round);
+  }
+}
+
+}  // namespace
+
+constinit const Algorithm kRecursiveHalving = {
+    .collective = Collective::ReduceScatter,
+    .name = "recursive_halving",
+    .summary = "groups split in halves that exchange partial blocks",
+    .source = "Thakur, Rabenseifner, Gropp 2005",
+    .keeps_ordered = false,
+    .parameters = kParameters,
+    .supports = supports,
+    .scratch_bytes = scratch_bytes,
+    .traffic = traffic,
+    .run = run,
+};
+
+}  // namespace tutti::detail::reduce_scatter

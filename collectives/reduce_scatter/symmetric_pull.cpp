@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Idea: on symmetric tensors nothing is staged: each PE folds its block from everyone's input.
+// Phases: 1. arrive  my input is complete
+//         2. fold    my block of all inputs, in PE order, into out
+//         3. finish  I read no input any more
+// Cost a PE: 2 steps; (p-1) n bytes loaded, one fold of n x p.
+// Needs: symmetric tensors that are reached by load and store; no scratch.
+// Order: the left fold in PE order. In place is safe: my block is the only one that I write, and
+//        nobody else reads it.
+// Signals: step 1 publishes my input; step 2 says that I have read all that I need of the others'.
+// Source: Graham, Shipman 2008.
+#include "collectives/reduce_scatter/registry.hpp"
+#include "tutti/execution.hpp"
+
+namespace tutti::detail::reduce_scatter {
+namespace {
+
+const char* supports(const Problem& problem) {
+  if (problem.memory != Memory::Symmetric) return "needs symmetric tensors";
+  return problem.reachable ? nullptr : "needs peers that are reached by load and store";
+}
+
+std::size_t scratch_bytes(const Problem&, const Params&) { return 0; }
+
+Traffic traffic(const Problem& problem, const Params&, int) {
+  const std::uint64_t block = problem.count * size_of(problem.dtype);
+  return {2, 0, (static_cast<std::uint64_t>(problem.pes) - 1) * block, bytes_of(problem)};
+}
+
+void fold(Execution& x) {
+  const std::size_t block = x.problem().count * size_of(x.problem().dtype);
+  const auto sources = x.sources();
+  for (int pe = 0; pe < x.pes(); ++pe) {
+    sources[static_cast<std::size_t>(pe)] =
+        x.read_in(pe, static_cast<std::size_t>(x.pe()) * block, block);
+  }
+  x.fold(x.out(), sources, x.problem().count);
+}
+
+void run(Execution& x, const Params&) {
+  x.publish(1);
+  x.await_all(1);
+  fold(x);
+  x.publish(2);
+  x.await_all(2);
+}
+
+}  // namespace
+
+constinit const Algorithm kSymmetricPull = {
+    .collective = Collective::ReduceScatter,
+    .name = "symmetric_pull",
+    .summary = "owners fold their block straight from all inputs",
+    .source = "Graham, Shipman 2008",
+    .keeps_ordered = true,
+    .parameters = {},
+    .supports = supports,
+    .scratch_bytes = scratch_bytes,
+    .traffic = traffic,
+    .run = run,
+};
+
+}  // namespace tutti::detail::reduce_scatter
