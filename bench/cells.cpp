@@ -21,16 +21,20 @@ constexpr std::array<Kind, 6> kKinds = {{{DType::F32, Op::Sum},
                                          {DType::I32, Op::Max},
                                          {DType::U8, Op::Min}}};
 
-void add_sizes(std::vector<NamedCell>& all, Cell cell, const std::string& algorithm) {
+/// `algorithm`: nullptr for the tuner's choice. Sizes that it cannot do have no benchmark.
+void add_sizes(std::vector<NamedCell>& all, const Team& team, Cell cell,
+               const Algorithm* algorithm) {
   // Where nothing is reduced the op stays in the name, so that all names have the same parts.
   std::string stem;
   for (const std::string_view part :
        {name_of(cell.collective), name_of(cell.dtype), name_of(cell.op), name_of(cell.placement)}) {
     stem += std::string(part) + '/';
   }
-  stem += algorithm.empty() ? "auto" : algorithm;
+  const std::string name = algorithm == nullptr ? "" : algorithm->name;
+  stem += name.empty() ? "auto" : name;
   for (cell.bytes = kSmallest; cell.bytes <= kLargest; cell.bytes *= 2) {
-    all.push_back({stem + "/bytes:" + std::to_string(cell.bytes), algorithm, cell});
+    if (algorithm != nullptr && algorithm->supports(problem_of(cell, team, 0)) != nullptr) continue;
+    all.push_back({stem + "/bytes:" + std::to_string(cell.bytes), name, cell});
   }
 }
 
@@ -49,11 +53,9 @@ std::vector<NamedCell> all_cells(const Team& team, Cycle cycle) {
         cell.op = kind.op;
         cell.placement = placement;
         cell.cycle = cycle;
-        add_sizes(all, cell, "");
+        add_sizes(all, team, cell, nullptr);
         for (const Algorithm* algorithm : algorithms(collective)) {
-          cell.bytes = kSmallest;
-          if (algorithm->supports(problem_of(cell, team, 0)) != nullptr) continue;
-          add_sizes(all, cell, algorithm->name);
+          add_sizes(all, team, cell, algorithm);
         }
       }
     }

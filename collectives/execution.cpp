@@ -132,6 +132,7 @@ void Execution::publish_line(const std::byte* payload, std::size_t bytes) {
 }
 
 const std::byte* Execution::await_line(int pe, std::size_t bytes) {
+  if (!state_.posted) publish(0);
   state_.traffic.bytes_loaded += bytes;
   return state_.lane.await_line(pe);
 }

@@ -7,6 +7,7 @@
 
 namespace tutti::detail::allgather {
 
+extern const Algorithm kOneLine;
 extern const Algorithm kDirect;
 extern const Algorithm kSymmetricPush;
 extern const Algorithm kRing;
@@ -14,7 +15,7 @@ extern const Algorithm kBruck;
 extern const Algorithm kRecursiveDoubling;
 
 /// Simplest first.
-inline constexpr std::array<const Algorithm*, 5> kRegistry = {&kDirect, &kSymmetricPush, &kRing,
-                                                              &kBruck, &kRecursiveDoubling};
+inline constexpr std::array<const Algorithm*, 6> kRegistry = {
+    &kOneLine, &kDirect, &kSymmetricPush, &kRing, &kBruck, &kRecursiveDoubling};
 
 }  // namespace tutti::detail::allgather

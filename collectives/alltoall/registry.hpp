@@ -7,11 +7,13 @@
 
 namespace tutti::detail::alltoall {
 
+extern const Algorithm kOneLine;
 extern const Algorithm kDirect;
 extern const Algorithm kPairwise;
 extern const Algorithm kBruck;
 
 /// Simplest first.
-inline constexpr std::array<const Algorithm*, 3> kRegistry = {&kDirect, &kPairwise, &kBruck};
+inline constexpr std::array<const Algorithm*, 4> kRegistry = {&kOneLine, &kDirect, &kPairwise,
+                                                              &kBruck};
 
 }  // namespace tutti::detail::alltoall

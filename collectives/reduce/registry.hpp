@@ -7,10 +7,11 @@
 
 namespace tutti::detail::reduce {
 
+extern const Algorithm kOneLine;
 extern const Algorithm kDirect;
 extern const Algorithm kBinomial;
 
 /// Simplest first.
-inline constexpr std::array<const Algorithm*, 2> kRegistry = {&kDirect, &kBinomial};
+inline constexpr std::array<const Algorithm*, 3> kRegistry = {&kOneLine, &kDirect, &kBinomial};
 
 }  // namespace tutti::detail::reduce

@@ -7,6 +7,7 @@
 
 namespace tutti::detail::reduce_scatter {
 
+extern const Algorithm kOneLine;
 extern const Algorithm kDirect;
 extern const Algorithm kSymmetricPull;
 extern const Algorithm kRing;
@@ -14,7 +15,7 @@ extern const Algorithm kPairwise;
 extern const Algorithm kRecursiveHalving;
 
 /// Simplest first.
-inline constexpr std::array<const Algorithm*, 5> kRegistry = {&kDirect, &kSymmetricPull, &kRing,
-                                                              &kPairwise, &kRecursiveHalving};
+inline constexpr std::array<const Algorithm*, 6> kRegistry = {
+    &kOneLine, &kDirect, &kSymmetricPull, &kRing, &kPairwise, &kRecursiveHalving};
 
 }  // namespace tutti::detail::reduce_scatter

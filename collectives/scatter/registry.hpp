@@ -7,9 +7,10 @@
 
 namespace tutti::detail::scatter {
 
+extern const Algorithm kOneLine;
 extern const Algorithm kDirect;
 
 /// Simplest first.
-inline constexpr std::array<const Algorithm*, 1> kRegistry = {&kDirect};
+inline constexpr std::array<const Algorithm*, 2> kRegistry = {&kOneLine, &kDirect};
 
 }  // namespace tutti::detail::scatter

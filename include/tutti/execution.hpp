@@ -99,7 +99,8 @@ class TUTTI_API Execution {
   static constexpr std::size_t kLinePayload = 56;
   /// `publish(1)` with `bytes` of payload in the same line.
   void publish_line(const std::byte* payload, std::size_t bytes);
-  /// Awaits PE `pe`'s step 1 and returns the `bytes` of payload in its line.
+  /// Awaits PE `pe`'s `publish_line` and returns the payload in its line, of which the caller reads
+  /// `bytes`. Publishes first, as `await`.
   const std::byte* await_line(int pe, std::size_t bytes);
 
   /// What this PE did in this call so far.

@@ -31,6 +31,10 @@ inline const char* any(const Problem&) { return nullptr; }
 inline const char* one_line_only(const Problem& problem) {
   return bytes_of(problem) <= Execution::kLinePayload ? nullptr : "more than 56 bytes";
 }
+inline const char* one_line_block_only(const Problem& problem) {
+  return problem.count * size_of(problem.dtype) <= Execution::kLinePayload ? nullptr
+                                                                           : "more than 56 bytes";
+}
 inline const char* symmetric_only(const Problem& problem) {
   return problem.memory == Memory::Symmetric ? nullptr : "needs symmetric memory";
 }
@@ -86,6 +90,21 @@ inline constexpr Algorithm kScatterDirect{Scatter, "direct", "",         "",    
                                           {},      any,      no_scratch, one_step, nothing};
 inline constexpr Algorithm kAlltoallDirect{Alltoall, "direct", "",         "",       kOrdered,
                                            {},       any,      no_scratch, one_step, nothing};
+inline constexpr Algorithm kBroadcastOneLine{
+    Broadcast, "one_line", "", "", kOrdered, {}, one_line_only, no_scratch, one_step, nothing};
+inline constexpr Algorithm kReduceOneLine{Reduce, "one_line",    "",         "",       kOrdered,
+                                          {},     one_line_only, no_scratch, one_step, nothing};
+inline constexpr Algorithm kGatherOneLine{
+    Gather, "one_line", "", "", kOrdered, {}, one_line_block_only, no_scratch, one_step, nothing};
+inline constexpr Algorithm kScatterOneLine{Scatter, "one_line",    "",         "",       kOrdered,
+                                           {},      one_line_only, no_scratch, one_step, nothing};
+inline constexpr Algorithm kAllgatherOneLine{
+    Allgather, "one_line",          "",         "",       kOrdered,
+    {},        one_line_block_only, no_scratch, one_step, nothing};
+inline constexpr Algorithm kReduceScatterOneLine{
+    ReduceScatter, "one_line", "", "", kOrdered, {}, one_line_only, no_scratch, one_step, nothing};
+inline constexpr Algorithm kAlltoallOneLine{Alltoall, "one_line",    "",         "",       kOrdered,
+                                            {},       one_line_only, no_scratch, one_step, nothing};
 
 inline constexpr std::array kAll = {&kOneLine,
                                     &kOneShot,
@@ -101,7 +120,14 @@ inline constexpr std::array kAll = {&kOneLine,
                                     &kReduceDirect,
                                     &kGatherDirect,
                                     &kScatterDirect,
-                                    &kAlltoallDirect};
+                                    &kAlltoallDirect,
+                                    &kBroadcastOneLine,
+                                    &kReduceOneLine,
+                                    &kGatherOneLine,
+                                    &kScatterOneLine,
+                                    &kAllgatherOneLine,
+                                    &kReduceScatterOneLine,
+                                    &kAlltoallOneLine};
 
 inline const detail::Catalog& catalog() {
   static const detail::Catalog catalog(kAll);
