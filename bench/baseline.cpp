@@ -115,6 +115,10 @@ std::optional<Contender> mpi_baseline(const Team& team, const Workload& work) {
       case Collective::Alltoall:
         MPI_Alltoall(in, count, type, at.out, count, type, MPI_COMM_WORLD);
         break;
+      case Collective::Allgatherv:
+      case Collective::ReduceScatterv:
+      case Collective::Alltoallv:
+        break;  // there are no such workloads
     }
   };
   if (cell.collective == Collective::ReduceScatter && cell.placement == Placement::InPlace) {

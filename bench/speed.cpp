@@ -72,6 +72,10 @@ double bus_factor(Collective collective, int pes) {
     case Collective::Scatter:
     case Collective::Alltoall:
       return (p - 1) / p;
+    case Collective::Allgatherv:
+    case Collective::ReduceScatterv:
+    case Collective::Alltoallv:
+      return (p - 1) / p;
     case Collective::Broadcast:
     case Collective::Reduce:
       break;

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "collectives/execution_state.hpp"
 #include "collectives/team_tuner.hpp"
@@ -108,7 +110,7 @@ class Door {
   }
 
   void alone(const std::byte* own_block) {
-    const std::size_t bytes = problem_.count * element();
+    const std::size_t bytes = buffers_.out_elements * element();
     if (bytes != 0 && buffers_.out != own_block) copy(buffers_.out, own_block, bytes);
   }
 
@@ -117,6 +119,7 @@ class Door {
     if (plan.ring_bytes != 0) lane.require_ring(plan.ring_bytes);
     CallRecord record = plan.record;
     record.root = root;
+    record.how ^= begins(kept);
     lane.begin(record, call_.timeout);
     ExecutionState state{.team = team_,
                          .lane = lane,
@@ -126,7 +129,9 @@ class Door {
                          .ring = plan.ring_bytes == 0 ? nullptr : &lane.ring(plan.ring_bytes),
                          .fold_fn = plan.fold,
                          .sources = kept.sources,
-                         .targets = kept.targets};
+                         .targets = kept.targets,
+                         .in_begins = kept.in_begins,
+                         .out_begins = kept.out_begins};
     Execution execution(state);
     if (problem_.contract == Contract::Ordered) {
       const DenormalGuard guard;
@@ -139,6 +144,23 @@ class Door {
     kept.traffic = state.traffic;
   }
 
+  /// Where blocks with counts begin; returns a hash of the counts that all PEs must agree on.
+  std::uint64_t begins(LanePlans& kept) const {
+    if (!has_counts(problem_.collective)) return 0;
+    const bool alltoall = problem_.collective == Collective::Alltoallv;
+    std::uint64_t hash = 0;
+    const auto fill = [&](std::vector<std::size_t>& to, std::span<const std::size_t> counts) {
+      to[0] = 0;
+      for (std::size_t i = 0; i < counts.size(); ++i) {
+        to[i + 1] = to[i] + counts[i];
+        hash = (hash ^ counts[i]) * 0x9E3779B97F4A7C15u;
+      }
+    };
+    fill(kept.in_begins, buffers_.counts);
+    fill(kept.out_begins, alltoall ? buffers_.out_counts : buffers_.counts);
+    return alltoall ? 0 : hash;
+  }
+
   TeamState& team_;
   const Buffers buffers_;
   const Call& call_;
@@ -149,6 +171,35 @@ Refusal check_root(int root, std::size_t pes) {
   const auto last = static_cast<int>(pes) - 1;
   if (root >= 0 && root <= last) return std::nullopt;
   return fmt::format("root {}; allowed are 0 to {}", root, last);
+}
+
+/// Counts of blocks that lie one after the other: all of them, and those before PE `pe`'s.
+struct Counted {
+  Counted(std::span<const std::size_t> counts, int pe) {
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      if (i < static_cast<std::size_t>(pe)) before += counts[i];
+      if (i == static_cast<std::size_t>(pe)) mine = counts[i];
+      total += counts[i];
+    }
+  }
+  std::size_t total = 0;
+  std::size_t before = 0;
+  std::size_t mine = 0;
+};
+
+Refusal check_counts(const char* name, std::span<const std::size_t> counts, const char* buffer,
+                     std::size_t elements, std::size_t pes) {
+  if (counts.size() != pes) {
+    return fmt::format("{} has {} numbers; there are {} PEs", name, counts.size(), pes);
+  }
+  const std::size_t total = Counted(counts, 0).total;
+  if (total == elements) return std::nullopt;
+  return fmt::format("{} has {} elements; {} add up to {}", buffer, elements, name, total);
+}
+
+Refusal check_own(const char* buffer, std::size_t elements, std::size_t count, int pe) {
+  if (elements == count) return std::nullopt;
+  return fmt::format("{} has {} elements; counts[{}] is {}", buffer, elements, pe, count);
 }
 
 Span in_span(const Buffers& b) { return {"in", b.in, b.in_elements * size_of(b.dtype)}; }
@@ -234,6 +285,44 @@ void alltoall(Team& team, const Buffers& buffers, const Call& call) {
   }
   if (!refusal) refusal = overlap(in_span(buffers), out_span(buffers), buffers.out);
   door.enter(buffers.in_elements / door.pes(), refusal, buffers.in, -1);
+}
+
+void allgatherv(Team& team, const Buffers& buffers, const Call& call) {
+  Door door(team, Collective::Allgatherv, buffers, Op::Sum, call);
+  const Counted all(buffers.counts, door.pe());
+  Refusal refusal = check_counts("counts", buffers.counts, "out", buffers.out_elements, door.pes());
+  if (!refusal) refusal = check_own("in", buffers.in_elements, all.mine, door.pe());
+  if (!refusal) {
+    refusal =
+        overlap(in_span(buffers), out_span(buffers), buffers.out + all.before * door.element());
+  }
+  door.enter(all.total, refusal, buffers.in, -1);
+}
+
+void reduce_scatterv(Team& team, const Buffers& buffers, Op op, const Call& call) {
+  Door door(team, Collective::ReduceScatterv, buffers, op, call);
+  const Counted all(buffers.counts, door.pe());
+  const std::byte* own = buffers.in + all.before * door.element();
+  Refusal refusal = check_counts("counts", buffers.counts, "in", buffers.in_elements, door.pes());
+  if (!refusal) refusal = check_own("out", buffers.out_elements, all.mine, door.pe());
+  if (!refusal) refusal = overlap(out_span(buffers), in_span(buffers), own);
+  door.enter(all.total, refusal, own, -1);
+}
+
+void alltoallv(Team& team, const Buffers& buffers, const Call& call) {
+  Door door(team, Collective::Alltoallv, buffers, Op::Sum, call);
+  Refusal refusal =
+      check_counts("send_counts", buffers.counts, "in", buffers.in_elements, door.pes());
+  if (!refusal) {
+    refusal =
+        check_counts("receive_counts", buffers.out_counts, "out", buffers.out_elements, door.pes());
+  }
+  if (!refusal && buffers.counts[static_cast<std::size_t>(door.pe())] !=
+                      buffers.out_counts[static_cast<std::size_t>(door.pe())]) {
+    refusal = "I send myself another number of elements than I receive from myself";
+  }
+  if (!refusal) refusal = overlap(in_span(buffers), out_span(buffers), nullptr);
+  door.enter(0, refusal, buffers.in, -1);
 }
 
 }  // namespace detail

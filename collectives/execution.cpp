@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/execution.hpp"
 
+#include <fmt/format.h>
+
 #include <cstring>
 
 #include "collectives/execution_state.hpp"
@@ -22,6 +24,25 @@ int Execution::root() const noexcept { return state_.root; }
 const std::byte* Execution::in() const noexcept { return state_.buffers.in; }
 std::byte* Execution::out() const noexcept { return state_.buffers.out; }
 const Traffic& Execution::traffic() const noexcept { return state_.traffic; }
+
+BlockRange Execution::in_block(int pe) const noexcept {
+  const auto i = static_cast<std::size_t>(pe);
+  return {state_.in_begins[i], state_.in_begins[i + 1] - state_.in_begins[i]};
+}
+
+BlockRange Execution::out_block(int pe) const noexcept {
+  const auto i = static_cast<std::size_t>(pe);
+  return {state_.out_begins[i], state_.out_begins[i + 1] - state_.out_begins[i]};
+}
+
+void Execution::fail(ErrorCode code, const std::string& text) {
+  detail::TeamState& team = state_.team;
+  const std::string full =
+      fmt::format("{}, call {} on team {}, PE {}: {}", name_of(state_.problem.collective),
+                  state_.lane.call(), team.name(), team.pe(), text);
+  team.poison(code, full, team.member(team.pe()));
+  throw Error(code, full);
+}
 
 void Execution::publish(std::uint64_t step) {
   state_.posted = true;

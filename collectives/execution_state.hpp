@@ -25,6 +25,8 @@ class ExecutionState {
   FoldFn fold_fn = nullptr;  ///< nullptr if nothing is reduced
   std::span<const std::byte*> sources;
   std::span<std::byte*> targets;
+  std::span<const std::size_t> in_begins = {};  ///< of blocks with counts: pes + 1 each
+  std::span<const std::size_t> out_begins = {};
   bool posted = false;  ///< whether the algorithm has published anything
   Traffic traffic = {};
 };

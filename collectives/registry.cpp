@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectives/allgather/registry.hpp"
 
+#include "collectives/allgatherv/registry.hpp"
 #include "collectives/allreduce/registry.hpp"
 #include "collectives/alltoall/registry.hpp"
+#include "collectives/alltoallv/registry.hpp"
 #include "collectives/broadcast/registry.hpp"
 #include "collectives/gather/registry.hpp"
 #include "collectives/reduce/registry.hpp"
 #include "collectives/reduce_scatter/registry.hpp"
+#include "collectives/reduce_scatterv/registry.hpp"
 #include "collectives/scatter/registry.hpp"
 #include "tutti/algorithm.hpp"
 
@@ -29,9 +32,15 @@ std::span<const Algorithm* const> algorithms(Collective collective) {
     case Collective::Scatter:
       return detail::scatter::kRegistry;
     case Collective::Alltoall:
+      return detail::alltoall::kRegistry;
+    case Collective::Allgatherv:
+      return detail::allgatherv::kRegistry;
+    case Collective::ReduceScatterv:
+      return detail::reduce_scatterv::kRegistry;
+    case Collective::Alltoallv:
       break;
   }
-  return detail::alltoall::kRegistry;
+  return detail::alltoallv::kRegistry;
 }
 
 }  // namespace tutti

@@ -66,6 +66,8 @@ TeamTuner::TeamTuner(TeamState& team)
   for (LanePlans& lane : lanes_) {
     lane.sources.resize(pes);
     lane.targets.resize(pes);
+    lane.in_begins.resize(pes + 1);
+    lane.out_begins.resize(pes + 1);
   }
 }
 

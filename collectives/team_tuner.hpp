@@ -19,7 +19,7 @@ namespace tutti::detail {
 
 /// The kinds of calls list the collectives in the order of `Collective`.
 constexpr CallKind kind_of(Collective collective) noexcept {
-  static_assert(static_cast<std::size_t>(CallKind::Alltoall) -
+  static_assert(static_cast<std::size_t>(CallKind::Alltoallv) -
                     static_cast<std::size_t>(CallKind::Allreduce) + 1 ==
                 kCollectives);
   return static_cast<CallKind>(static_cast<int>(CallKind::Allreduce) +
@@ -47,6 +47,8 @@ struct LanePlans {
   Traffic traffic;
   std::vector<const std::byte*> sources;  ///< room for one pointer a PE
   std::vector<std::byte*> targets;
+  std::vector<std::size_t> in_begins;  ///< where blocks with counts begin, and where the last ends
+  std::vector<std::size_t> out_begins;
 };
 
 /// The tuner's end of a team: which rules hold here, and what was decided last. Equal on all PEs

@@ -30,6 +30,9 @@ enum class CallKind : std::uint32_t {
   Gather,
   Scatter,
   Alltoall,
+  Allgatherv,
+  ReduceScatterv,
+  Alltoallv,
   MoeDispatch,
   MoeCombine,
 };

@@ -42,6 +42,12 @@ const char* name_of(CallKind kind) noexcept {
       return "scatter";
     case CallKind::Alltoall:
       return "alltoall";
+    case CallKind::Allgatherv:
+      return "allgatherv";
+    case CallKind::ReduceScatterv:
+      return "reduce_scatterv";
+    case CallKind::Alltoallv:
+      return "alltoallv";
     case CallKind::MoeDispatch:
       return "moe dispatch";
     case CallKind::MoeCombine:

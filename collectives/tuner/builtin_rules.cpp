@@ -75,6 +75,9 @@ constexpr std::array kRows = {
     Row{Collective::Scatter, kAny, kAny, kAny, {}, "direct"},
     Row{Collective::Alltoall, kAny, kAny, kAny, {}, "one_line"},
     Row{Collective::Alltoall, kAny, kAny, kAny, {}, "direct"},
+    Row{Collective::Allgatherv, kAny, kAny, kAny, {}, "direct"},
+    Row{Collective::ReduceScatterv, kAny, kAny, kAny, {}, "direct"},
+    Row{Collective::Alltoallv, kAny, kAny, kAny, {}, "direct"},
 };
 
 Range to_range(const Span& span) {

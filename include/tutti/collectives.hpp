@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <ranges>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -38,6 +39,8 @@ struct Buffers {
   DType dtype = DType::F32;
   const Block* in_block = nullptr;  ///< not null: symmetric
   const Block* out_block = nullptr;
+  std::span<const std::size_t> counts = {};      ///< of the blocks; of alltoallv: those sent
+  std::span<const std::size_t> out_counts = {};  ///< of alltoallv: those received
 };
 TUTTI_API void allreduce(Team& team, const Buffers& buffers, Op op, const Call& call);
 TUTTI_API void allgather(Team& team, const Buffers& buffers, const Call& call);
@@ -47,6 +50,10 @@ TUTTI_API void reduce(Team& team, const Buffers& buffers, Op op, int root, const
 TUTTI_API void gather(Team& team, const Buffers& buffers, int root, const Call& call);
 TUTTI_API void scatter(Team& team, const Buffers& buffers, int root, const Call& call);
 TUTTI_API void alltoall(Team& team, const Buffers& buffers, const Call& call);
+
+TUTTI_API void allgatherv(Team& team, const Buffers& buffers, const Call& call);
+TUTTI_API void reduce_scatterv(Team& team, const Buffers& buffers, Op op, const Call& call);
+TUTTI_API void alltoallv(Team& team, const Buffers& buffers, const Call& call);
 
 template <class R>
 concept ElementRange = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
@@ -222,6 +229,44 @@ void alltoall(Team& team, const T* in, T* out, std::size_t count, const Call& ca
 template <Element T>
 void alltoall(Team& team, const ShmemTensor<T>& in, ShmemTensor<T>& out, const Call& call = {}) {
   detail::alltoall(team, detail::buffers_of(in, out), call);
+}
+
+/// allgather with a block length for each PE: out = the PEs' `in`, one after the other. `counts`:
+/// [size()], elements of each block, equal on all PEs; `in`: [counts[pe()]], `out`: [their sum];
+/// disjoint, or in place with `in` where its block is in `out`.
+/// Errors: also `Mismatch` for counts that differ from PE to PE.
+template <detail::ElementRange In, detail::ElementRange Out>
+void allgatherv(Team& team, const In& in, Out&& out, std::span<const std::size_t> counts,
+                const Call& call = {}) {
+  detail::Buffers buffers = detail::buffers_of(in, out);
+  buffers.counts = counts;
+  detail::allgatherv(team, buffers, call);
+}
+
+/// reduce_scatter with a block length for each PE: out = reduction over all PEs of block pe() of
+/// `in`. `counts`: [size()], elements of each block, equal on all PEs; `in`: [their sum], `out`:
+/// [counts[pe()]]; disjoint, or in place with `out` where its block is in `in`.
+/// Errors: also `Mismatch` for counts that differ from PE to PE.
+template <detail::ElementRange In, detail::ElementRange Out>
+void reduce_scatterv(Team& team, const In& in, Out&& out, std::span<const std::size_t> counts,
+                     Op op, const Call& call = {}) {
+  detail::Buffers buffers = detail::buffers_of(in, out);
+  buffers.counts = counts;
+  detail::reduce_scatterv(team, buffers, op, call);
+}
+
+/// alltoall with block lengths: block j of `in` goes to PE j, block j of `out` comes from it;
+/// blocks lie one after the other. `send_counts`, `receive_counts`: [size()], elements of the
+/// blocks of `in` and `out`; what PE i sends to PE j, PE j receives from PE i. `in`, `out`: [their
+/// sums]; disjoint. Errors: also `Mismatch`, which leaves the team unusable, where two PEs' counts
+/// do not agree.
+template <detail::ElementRange In, detail::ElementRange Out>
+void alltoallv(Team& team, const In& in, std::span<const std::size_t> send_counts, Out&& out,
+               std::span<const std::size_t> receive_counts, const Call& call = {}) {
+  detail::Buffers buffers = detail::buffers_of(in, out);
+  buffers.counts = send_counts;
+  buffers.out_counts = receive_counts;
+  detail::alltoallv(team, buffers, call);
 }
 
 /// What a lane's last collective ran, and what it cost this PE.

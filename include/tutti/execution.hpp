@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
+#include "tutti/error.hpp"
 #include "tutti/problem.hpp"
 
 namespace tutti {
@@ -22,6 +24,12 @@ enum class StoreKind : std::uint8_t { Cached, Stream };
 struct Staged {
   std::uint64_t position = 0;  ///< in the stream of the ring; equal on all PEs
   std::size_t bytes = 0;
+};
+
+/// A block of a buffer, in elements.
+struct BlockRange {
+  std::size_t begin = 0;
+  std::size_t size = 0;
 };
 
 /// One call of a collective, as its algorithm sees it.
@@ -47,6 +55,11 @@ class TUTTI_API Execution {
   /// elsewhere: `out` of reduce and gather, `in` of scatter.
   const std::byte* in() const noexcept;
   std::byte* out() const noexcept;
+
+  /// Where collectives with counts have PE `pe`'s block in my buffers, in elements: all blocks of
+  /// allgatherv lie in `out`, those of reduce_scatterv in `in`, those of alltoallv in both.
+  BlockRange in_block(int pe) const noexcept;
+  BlockRange out_block(int pe) const noexcept;
 
   /// Publishes step `step` (>= 1): all my earlier writes to staging and peers' outputs are visible
   /// to whoever awaits it.
@@ -102,6 +115,9 @@ class TUTTI_API Execution {
   /// Awaits PE `pe`'s `publish_line` and returns the payload in its line, of which the caller reads
   /// `bytes`. Publishes first, as `await`.
   const std::byte* await_line(int pe, std::size_t bytes);
+
+  /// Ends the call with an error on every PE of the team, which is unusable from then on.
+  [[noreturn]] void fail(ErrorCode code, const std::string& text);
 
   /// What this PE did in this call so far.
   const Traffic& traffic() const noexcept;

@@ -19,13 +19,16 @@ enum class Collective : std::uint8_t {
   Gather,
   Scatter,
   Alltoall,
+  Allgatherv,
+  ReduceScatterv,
+  Alltoallv,
 };
-inline constexpr std::size_t kCollectives = 8;
+inline constexpr std::size_t kCollectives = 11;
 
 /// Whether something is folded, so that operation and contract mean something.
 constexpr bool reduces(Collective collective) noexcept {
   return collective == Collective::Allreduce || collective == Collective::ReduceScatter ||
-         collective == Collective::Reduce;
+         collective == Collective::Reduce || collective == Collective::ReduceScatterv;
 }
 /// Whether `Problem::count` is one PE's block and the larger buffer holds a block for each PE;
 /// otherwise it is the whole vector.
@@ -52,6 +55,12 @@ TUTTI_API Collective collective_from(std::string_view name);
 TUTTI_API Memory memory_from(std::string_view name);
 TUTTI_API Contract contract_from(std::string_view name);
 
+/// Whether each PE's block has a length of its own.
+constexpr bool has_counts(Collective collective) noexcept {
+  return collective == Collective::Allgatherv || collective == Collective::ReduceScatterv ||
+         collective == Collective::Alltoallv;
+}
+
 /// The facts that decide which algorithm runs. All of them are equal on all PEs of a call, so that
 /// every PE decides alike; whether a call is in place is not among them.
 struct Problem {
@@ -63,15 +72,17 @@ struct Problem {
   bool reachable = true;  ///< every PE reaches every other by load and store
   int pes = 1;
   int nodes = 1;
-  int line_ns = 0;        ///< measured line transfer between the PEs' caches; 0 = unknown
-  std::size_t count = 0;  ///< elements: one PE's block if `has_blocks`, else the vector
+  int line_ns = 0;  ///< measured line transfer between the PEs' caches; 0 = unknown
+  /// Elements: one PE's block if `has_blocks`, else the vector: all blocks together where they have
+  /// counts, but 0 for alltoallv, whose counts are not equal on all PEs.
+  std::size_t count = 0;
 
   friend bool operator==(const Problem&, const Problem&) = default;
 };
 
 /// Size in nccl-tests' sense, in bytes: the vector (allreduce, broadcast, reduce), or the blocks of
-/// all PEs together: the output of allgather and gather, the input of reduce_scatter, scatter and
-/// alltoall.
+/// all PEs together: the output of allgather(v) and gather, the input of reduce_scatter(v), scatter
+/// and alltoall; 0 for alltoallv.
 constexpr std::size_t bytes_of(const Problem& problem) noexcept {
   const std::size_t part = problem.count * size_of(problem.dtype);
   return has_blocks(problem.collective) ? part * static_cast<std::size_t>(problem.pes) : part;

@@ -105,6 +105,12 @@ inline constexpr Algorithm kReduceScatterOneLine{
     ReduceScatter, "one_line", "", "", kOrdered, {}, one_line_only, no_scratch, one_step, nothing};
 inline constexpr Algorithm kAlltoallOneLine{Alltoall, "one_line",    "",         "",       kOrdered,
                                             {},       one_line_only, no_scratch, one_step, nothing};
+inline constexpr Algorithm kAllgathervDirect{Allgatherv, "direct", "",         "",       kOrdered,
+                                             {},         any,      no_scratch, one_step, nothing};
+inline constexpr Algorithm kReduceScattervDirect{
+    ReduceScatterv, "direct", "", "", kOrdered, {}, any, no_scratch, one_step, nothing};
+inline constexpr Algorithm kAlltoallvDirect{Alltoallv, "direct", "",         "",       kOrdered,
+                                            {},        any,      no_scratch, one_step, nothing};
 
 inline constexpr std::array kAll = {&kOneLine,
                                     &kOneShot,
@@ -127,7 +133,10 @@ inline constexpr std::array kAll = {&kOneLine,
                                     &kScatterOneLine,
                                     &kAllgatherOneLine,
                                     &kReduceScatterOneLine,
-                                    &kAlltoallOneLine};
+                                    &kAlltoallOneLine,
+                                    &kAllgathervDirect,
+                                    &kReduceScattervDirect,
+                                    &kAlltoallvDirect};
 
 inline const detail::Catalog& catalog() {
   static const detail::Catalog catalog(kAll);
