@@ -79,20 +79,62 @@ TEST(Contracts, ordered_has_one_hash_for_all_algorithms_chunks_alignments_and_tr
   }
 }
 
+TEST(Contracts, ordered_reduce_and_reduce_scatter_are_the_left_fold_too) {
+  constexpr std::size_t kBlock = 701;
+  for (const int pes : {2, 3, 5, 8}) {
+    const std::size_t count = kBlock * static_cast<std::size_t>(pes);
+    run(pes, [&](Team& team) {
+      std::vector<float> expected = hard_input(0, count);
+      for (int pe = 1; pe < pes; ++pe) {
+        const std::vector<float> next = hard_input(pe, count);
+        for (std::size_t i = 0; i < count; ++i) expected[i] += next[i];
+      }
+      const float* mine = expected.data() + static_cast<std::size_t>(team.pe()) * kBlock;
+      auto in = make_tensor<float>(team, {count});
+      auto out = make_tensor<float>(team, {count});
+      auto block = make_tensor<float>(team, {kBlock});
+      std::ranges::copy(hard_input(team.pe(), count), in.local().begin());
+      const auto ask = [](const Algorithm* algorithm) {
+        return Call{.algorithm = algorithm->name, .contract = Contract::Ordered};
+      };
+      for (const Algorithm* algorithm : algorithms(Collective::Reduce)) {
+        if (!algorithm->keeps_ordered || algorithm->parameters.empty()) continue;
+        reduce(team, in, out, Op::Sum, pes - 1, ask(algorithm));
+        if (team.pe() != pes - 1) continue;
+        EXPECT_EQ(std::memcmp(out.local().data(), expected.data(), count * sizeof(float)), 0)
+            << algorithm->name << " pes " << pes;
+      }
+      for (const Algorithm* algorithm : algorithms(Collective::ReduceScatter)) {
+        if (!algorithm->keeps_ordered || std::string_view(algorithm->name) == "one_line") continue;
+        reduce_scatter(team, in, block, Op::Sum, ask(algorithm));
+        EXPECT_EQ(std::memcmp(block.local().data(), mine, kBlock * sizeof(float)), 0)
+            << algorithm->name << " pes " << pes;
+      }
+    });
+  }
+}
+
 TEST(Contracts, consistent_gives_the_same_bits_on_every_pe_and_in_every_run) {
   for (const Algorithm* algorithm : algorithms(Collective::Allreduce)) {
     if (std::string_view(algorithm->name) == "symmetric_push") continue;
     const std::size_t count = std::string_view(algorithm->name) == "one_line" ? 14 : 4001;
-    std::vector<std::uint64_t> hashes(3 * 4);
-    for (std::size_t repeat = 0; repeat < 3; ++repeat) {
-      run(4, [&](Team& team) {
-        auto data = hard_input(team.pe(), count);
-        allreduce(team, data, Op::Sum, {.algorithm = algorithm->name});
-        hashes[repeat * 4 + static_cast<std::size_t>(team.pe())] =
-            hash_of(data.data(), count * sizeof(float));
-      });
+    for (const int pes : {3, 4, 6, 8}) {
+      Problem problem;
+      problem.pes = pes;
+      problem.count = count;
+      if (algorithm->supports(problem) != nullptr) continue;
+      const auto p = static_cast<std::size_t>(pes);
+      std::vector<std::uint64_t> hashes(3 * p);
+      for (std::size_t repeat = 0; repeat < 3; ++repeat) {
+        run(pes, [&](Team& team) {
+          auto data = hard_input(team.pe(), count);
+          allreduce(team, data, Op::Sum, {.algorithm = algorithm->name});
+          hashes[repeat * p + static_cast<std::size_t>(team.pe())] =
+              hash_of(data.data(), count * sizeof(float));
+        });
+      }
+      EXPECT_THAT(hashes, ::testing::Each(hashes[0])) << algorithm->name << " pes " << pes;
     }
-    EXPECT_THAT(hashes, ::testing::Each(hashes[0])) << algorithm->name;
   }
 }
 
