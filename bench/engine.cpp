@@ -47,27 +47,44 @@ class Runner {
 
   /// Seconds a cycle on this PE.
   double block(int repeats, std::uint64_t& call) {
+    // What happens between decode steps is long and of no interest: each call is timed by itself,
+    // from a common start.
+    const bool apart = work_.cell().cycle == Cycle::Decode;
     double sink = 0;
+    double took = 0;
     team_.barrier();
     const auto start = Clock::now();
     for (int i = 0; i < repeats; ++i) {
       ++call;
-      const Workload::Buffers at = work_.buffers(call);
-      work_.produce(at, call);
-      contender_.run(work_, at);
-      sink += work_.consume(at);
-      // An element or two that nobody can foresee; cheap enough to be timed for all alike.
-      if (contender_.collective && work_.out_elements() > 0) {
-        wrong_ += work_.wrong(at, call, (call * 7919) % work_.out_elements(), work_.out_elements());
+      if (!apart) {
+        sink += one_call(call);
+        work_.between(call);
+        continue;
       }
       work_.between(call);
+      team_.barrier();
+      const auto began = Clock::now();
+      sink += one_call(call);
+      took += seconds_since(began);
     }
-    const double took = seconds_since(start);
+    if (!apart) took = seconds_since(start);
     sink_ = sink;
     return took / repeats;
   }
 
  private:
+  double one_call(std::uint64_t call) {
+    const Workload::Buffers at = work_.buffers(call);
+    work_.produce(at, call);
+    contender_.run(work_, at);
+    const double sum = work_.consume(at);
+    // An element or two that nobody can foresee; cheap enough to be timed for all alike.
+    if (contender_.collective && work_.out_elements() > 0) {
+      wrong_ += work_.wrong(at, call, (call * 7919) % work_.out_elements(), work_.out_elements());
+    }
+    return sum;
+  }
+
   Team& team_;
   const Workload& work_;
   const Contender& contender_;
@@ -75,11 +92,23 @@ class Runner {
   volatile double sink_ = 0;
 };
 
+/// f(i), with the contender named in the error.
+template <class F>
+auto blaming(std::size_t i, F&& f) {
+  try {
+    return f();
+  } catch (const Error& error) {
+    throw ContenderFailed(i, error);
+  }
+}
+
 int repeats_for(Team& team, std::vector<Runner>& runners, double block_ms, std::uint64_t& call) {
   double slowest = 0;
-  for (Runner& runner : runners) {
-    runner.block(1, call);
-    slowest = std::max(slowest, runner.block(2, call));
+  for (std::size_t i = 0; i < runners.size(); ++i) {
+    slowest = std::max(slowest, blaming(i, [&] {
+                         runners[i].block(1, call);
+                         return runners[i].block(2, call);
+                       }));
   }
   slowest = largest(team, slowest);
   return std::clamp(static_cast<int>(block_ms / 1e3 / slowest), 1, 20000);
@@ -97,6 +126,11 @@ double largest(Team& team, double value) {
   return value;
 }
 
+double smallest(Team& team, double value) {
+  allreduce(team, std::span(&value, 1), Op::Min, {.algorithm = "one_line"});
+  return value;
+}
+
 double first(Team& team, double value) {
   broadcast(team, std::span(&value, 1), 0);
   return value;
@@ -106,11 +140,12 @@ Contender touch_only() {
   return {"touch", [](const Workload&, const Workload::Buffers&) {}, false};
 }
 
-Contender tutti_call(Team&, std::string algorithm, Contract contract) {
+Contender tutti_call(Team&, std::string algorithm, Contract contract,
+                     std::chrono::milliseconds deadline) {
   const std::string name = algorithm.empty() ? "auto" : algorithm;
-  return {name, [algorithm = std::move(algorithm), contract](const Workload& work,
-                                                             const Workload::Buffers& at) {
-            work.run(at, {.algorithm = algorithm, .contract = contract});
+  return {name, [algorithm = std::move(algorithm), contract, deadline](
+                    const Workload& work, const Workload::Buffers& at) {
+            work.run(at, {.algorithm = algorithm, .contract = contract, .timeout = deadline});
           }};
 }
 
@@ -125,7 +160,7 @@ Measurement measure(Team& team, const Workload& work, const std::vector<Contende
   for (const Contender& contender : contenders) runners.emplace_back(team, work, contender);
 
   std::uint64_t call = 0;
-  for (Runner& runner : runners) runner.verify(call);
+  for (std::size_t i = 0; i < n; ++i) blaming(i, [&] { runners[i].verify(call); });
   const int repeats = repeats_for(team, runners, effort.block_ms, call);
 
   const auto start = Clock::now();
@@ -137,18 +172,23 @@ Measurement measure(Team& team, const Workload& work, const std::vector<Contende
     const double before = team.measure_line_ns();
     std::ranges::shuffle(order, shuffle);
     std::vector<double> seconds(n);
-    for (const std::size_t i : order) seconds[i] = largest(team, runners[i].block(repeats, call));
+    for (const std::size_t i : order) {
+      seconds[i] = blaming(i, [&] { return largest(team, runners[i].block(repeats, call)); });
+    }
     const double after = team.measure_line_ns();
     const int kept = static_cast<int>(result.line_ns.size());
-    if (!steady(before, after)) {
+    // Where hardly anything is steady, an unsteady figure with its spread is better than none.
+    const bool rare = most - round - 1 < effort.rounds - kept;
+    const bool keep = rare || steady(before, after);
+    if (keep) {
+      for (std::size_t i = 0; i < n; ++i) result.seconds[i].push_back(seconds[i]);
+      result.line_ns.push_back(0.5 * (before + after));
+    } else {
       ++result.dropped;
-      // Where hardly anything is steady, an unsteady figure with its spread is better than none.
-      if (most - round - 1 >= effort.rounds - kept) continue;
     }
-    for (std::size_t i = 0; i < n; ++i) result.seconds[i].push_back(seconds[i]);
-    result.line_ns.push_back(0.5 * (before + after));
-    const bool enough = kept + 1 >= effort.rounds;
-    const bool late = effort.seconds > 0 && seconds_since(start) > effort.seconds;
+    const bool late = (effort.seconds > 0 && seconds_since(start) > effort.seconds) ||
+                      (effort.interrupted != nullptr && *effort.interrupted);
+    const bool enough = keep && kept + 1 >= effort.rounds;
     if (enough || first(team, late ? 1 : 0) != 0) break;
   }
   for (std::size_t i = 0; i < n; ++i) {

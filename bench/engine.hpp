@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -24,10 +26,20 @@ struct Effort {
   int rounds = 15;      ///< blocks of each contender
   double block_ms = 2;  ///< length of a block, as measured on the slowest contender
   double seconds = 0;   ///< stop early after so long; 0 = never
+  /// Stop early when PE 0 sees it set; nullptr = never.
+  const std::atomic<bool>* interrupted = nullptr;
 };
 
-/// What was measured: times are of one cycle (produce, collective, consume), the slowest PE's, in
-/// seconds, one entry a block; `seconds[i]` belongs to contender i.
+/// An `Error` during the calls of a contender. The team that ran it can be used no more.
+struct ContenderFailed : Error {
+  ContenderFailed(std::size_t index, const Error& error)
+      : Error(error.code(), error.what()), contender(index) {}
+  std::size_t contender;
+};
+
+/// What was measured: times are of one cycle (produce, collective, consume; what `Cycle::Decode`
+/// does in between is not counted), the slowest PE's, in seconds, one entry a block; `seconds[i]`
+/// belongs to contender i.
 struct Measurement {
   std::vector<std::vector<double>> seconds;
   std::vector<double> line_ns;  ///< calibration of each kept round
@@ -39,19 +51,22 @@ struct Measurement {
 /// Measures contenders interleaved: each round runs a block of each, in an order shuffled alike on
 /// all PEs, between two calibrations. Before that every contender is verified on every element with
 /// one PE late; in every timed call some elements are checked. Collective.
+/// Errors: `ContenderFailed`; the PEs may name different contenders, the first is to blame.
 Measurement measure(Team& team, const Workload& work, const std::vector<Contender>& contenders,
                     const Effort& effort);
 
 /// The largest of a number over all PEs. Collective.
 double largest(Team& team, double value);
+/// The smallest of a number over all PEs. Collective.
+double smallest(Team& team, double value);
 /// PE 0's number. Collective.
 double first(Team& team, double value);
 
 Contender touch_only();
-/// Tutti's own call, with an algorithm ("" = the tuner's choice).
-Contender tutti_call(Team& team, std::string algorithm, Contract contract);
+/// Tutti's own call, with an algorithm ("" = the tuner's choice) and a deadline (0 = the team's).
+Contender tutti_call(Team& team, std::string algorithm, Contract contract,
+                     std::chrono::milliseconds deadline = {});
 
-/// The regime of a line transfer: "near" below 80 ns, "mid", "far" above 150 ns.
 /// What a cell cannot beat: see docs/performance.md, "The bound".
 struct MachineSpeed {
   double copy_gbps = 0;   ///< one core copying its own memory, cache-sized buffers

@@ -119,21 +119,6 @@ std::string_view name_of(Placement placement) {
 }
 
 namespace {
-constexpr std::array<std::string_view, 4> kCycles = {"same", "rotate", "decode", "skew"};
-}
-
-std::string_view name_of(Cycle cycle) { return kCycles[static_cast<std::size_t>(cycle)]; }
-
-Cycle cycle_from(std::string_view name) {
-  const auto at = std::ranges::find(kCycles, name);
-  if (at == kCycles.end()) {
-    throw Error(ErrorCode::InvalidArgument,
-                "cycle \"" + std::string(name) + "\"; allowed are same, rotate, decode, skew");
-  }
-  return static_cast<Cycle>(at - kCycles.begin());
-}
-
-namespace {
 bool one_of(Collective collective, std::initializer_list<Collective> these) {
   return std::ranges::find(these, collective) != these.end();
 }

@@ -16,12 +16,6 @@ namespace tutti::bench {
 enum class Placement : std::uint8_t { Private, InPlace, Symmetric };
 std::string_view name_of(Placement placement);
 
-/// What happens between two calls: the same buffers again; buffers that rotate through three times
-/// L2; 16 MiB of the PE's own streamed; one PE late.
-enum class Cycle : std::uint8_t { Same, Rotate, Decode, Skew };
-std::string_view name_of(Cycle cycle);
-Cycle cycle_from(std::string_view name);
-
 /// A cell of the benchmark: equal on all PEs.
 struct Cell {
   Collective collective = Collective::Allreduce;

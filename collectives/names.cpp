@@ -8,6 +8,7 @@
 #include "collectives/tuner/suggest.hpp"
 #include "tutti/algorithm.hpp"
 #include "tutti/error.hpp"
+#include "tutti/measured.hpp"
 #include "tutti/problem.hpp"
 #include "tutti/tuning.hpp"
 
@@ -20,6 +21,9 @@ constexpr std::array<std::string_view, kCollectives> kCollectiveNames = {
 constexpr std::array<std::string_view, 2> kMemoryNames = {"private", "symmetric"};
 constexpr std::array<std::string_view, 2> kContractNames = {"consistent", "ordered"};
 constexpr std::array<std::string_view, 4> kWhereNames = {"call", "environment", "file", "built-in"};
+constexpr std::array<std::string_view, kCycles> kCycleNames = {"same", "rotate", "decode", "skew"};
+constexpr std::array<std::string_view, kStatuses> kStatusNames = {"measured", "wrong", "failed",
+                                                                  "skipped"};
 
 template <class Enum, std::size_t kSize>
 std::string_view name_in(const std::array<std::string_view, kSize>& names, Enum value) noexcept {
@@ -44,6 +48,12 @@ std::string_view name_of(Collective collective) noexcept {
 std::string_view name_of(Memory memory) noexcept { return name_in(kMemoryNames, memory); }
 std::string_view name_of(Contract contract) noexcept { return name_in(kContractNames, contract); }
 std::string_view name_of(Where where) noexcept { return name_in(kWhereNames, where); }
+std::string_view name_of(Cycle cycle) noexcept { return name_in(kCycleNames, cycle); }
+std::string_view name_of(MeasuredCandidate::Status status) noexcept {
+  return name_in(kStatusNames, status);
+}
+
+Cycle cycle_from(std::string_view name) { return value_in<Cycle>(kCycleNames, name, "cycle"); }
 
 Collective collective_from(std::string_view name) {
   return value_in<Collective>(kCollectiveNames, name, "collective");

@@ -72,6 +72,7 @@ MachineFacts read_machine(const JsonValue& value) {
 Evidence read_evidence(const JsonValue& value, Collective collective, const Catalog& catalog) {
   const JsonObject object(value, kEvidenceKeys);
   Evidence evidence;
+  if (object.has("bytes")) evidence.bytes = object.at("bytes").integer(kBytesRule);
   evidence.median_us = object.at("median_us").real();
   evidence.ci95_us = object.at("ci95_us").interval();
   evidence.rounds = object.at("rounds").integer(kCountRule);
@@ -164,6 +165,16 @@ Tuning parse_tuning(std::string_view text, std::string_view origin_name, const C
   rules.expect(JsonNode::Kind::Array, "a list of rules");
   for (std::size_t i = 0; i < rules.node.items.size(); ++i) {
     tuning.rules.push_back(read_rule(rules.item(i), catalog));
+  }
+  if (object.has("sweep")) {
+    tuning.sweep = read_sweep({object.at("sweep"), kSweepKeys}, catalog);
+  }
+  if (object.has("points")) {
+    const JsonValue points = object.at("points");
+    points.expect(JsonNode::Kind::Array, "a list of points");
+    for (std::size_t i = 0; i < points.node.items.size(); ++i) {
+      tuning.points.push_back(read_point({points.item(i), kPointKeys}, catalog));
+    }
   }
   return tuning;
 }

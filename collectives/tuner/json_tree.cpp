@@ -73,7 +73,7 @@ class TreeBuilder : public nlohmann::json_sax<json> {
     return true;
   }
   bool boolean(bool value) override {
-    add(Kind::Boolean, cursor_.fixed(value ? 4 : 5));
+    add(Kind::Boolean, cursor_.fixed(value ? 4 : 5)).number = value ? 1 : 0;
     return true;
   }
   bool number_integer(std::int64_t value) override { return number(static_cast<double>(value)); }

@@ -37,7 +37,7 @@ struct JsonNode {
   Kind kind = Kind::Null;
   std::size_t offset = 0;       ///< of its first character
   std::string text;             ///< a string's value; a number's characters as written
-  double number = 0;            ///< a number's value, rounded
+  double number = 0;            ///< a number's value, rounded; true = 1
   std::vector<JsonNode> items;  ///< of an array or an object
   std::vector<Key> keys;        ///< of an object: `keys[i]` names `items[i]`
 };

@@ -82,6 +82,24 @@ std::array<double, 2> JsonValue::interval() const {
   return ends;
 }
 
+Interval JsonValue::estimate() const {
+  constexpr std::string_view kForm = "a list [median, low, high]";
+  expect(Kind::Array, kForm);
+  if (node.items.size() != 3) {
+    refuse(fmt::format("expected {}, got {} values", kForm, node.items.size()));
+  }
+  const Interval said = {item(0).real(), item(1).real(), item(2).real()};
+  if (said.median < said.low || said.high < said.median) {
+    refuse("low <= median <= high does not hold");
+  }
+  return said;
+}
+
+bool JsonValue::boolean() const {
+  expect(Kind::Boolean, "true or false");
+  return node.number != 0;
+}
+
 JsonObject::JsonObject(JsonValue value, std::span<const std::string_view> valid_keys)
     : value_(std::move(value)) {
   value_.expect(Kind::Object, "an object");

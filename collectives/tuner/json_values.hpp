@@ -36,6 +36,9 @@ struct JsonValue {
   /// A list of two values; for a `Range` null is an open end.
   Range range(const IntegerRule& rule) const;
   std::array<double, 2> interval() const;
+  /// A list [median, low, high].
+  Interval estimate() const;
+  bool boolean() const;
 
   /// An enumerator by its `name_of`; there are `count`.
   template <class Enum>
@@ -50,6 +53,7 @@ class JsonObject {
   bool has(std::string_view key) const noexcept { return index_of(key) < value_.node.keys.size(); }
   /// The value of a key; refuses an object without it.
   JsonValue at(std::string_view key) const;
+  const JsonValue& value() const noexcept { return value_; }
 
  private:
   std::size_t index_of(std::string_view key) const noexcept;

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -11,6 +10,7 @@
 #include <string_view>
 
 #include "collectives/tuner/json.hpp"
+#include "collectives/tuner/json_line.hpp"
 #include "tutti/algorithm.hpp"
 #include "tutti/error.hpp"
 #include "tutti/problem.hpp"
@@ -21,12 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json finite(double value, std::string_view what) {
-  if (!std::isfinite(value)) {
-    throw Error(ErrorCode::Tuning, fmt::format("{} is {}, which JSON cannot hold", what, value));
-  }
-  return value;
-}
+using detail::finite;
 
 Json to_value(const std::optional<std::uint64_t>& end) { return end ? Json(*end) : Json(nullptr); }
 
@@ -85,6 +80,7 @@ Json to_object(const Algorithm& algorithm, const Params& params) {
 
 Json to_object(const Evidence& evidence) {
   Json object = Json::object();
+  if (evidence.bytes != 0) object["bytes"] = evidence.bytes;
   object["median_us"] = finite(evidence.median_us, "median_us");
   object["ci95_us"] = to_value(evidence.ci95_us, "ci95_us");
   object["rounds"] = evidence.rounds;
@@ -115,29 +111,23 @@ Json to_object(const Rule& rule) {
   return object;
 }
 
-/// On one line, with a space after each colon and comma.
-std::string one_line(const Json& value) {
-  if (!value.is_structured()) {
-    return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-  }
-  std::string text;
-  for (const auto& [key, item] : value.items()) {
-    if (!text.empty()) text += ", ";
-    if (value.is_object()) text += one_line(Json(key)) + ": ";
-    text += one_line(item);
-  }
-  return value.is_object() ? "{" + text + "}" : "[" + text + "]";
-}
-
 }  // namespace
 
 std::string to_json(const Tuning& tuning) {
-  std::string text = fmt::format("{{\"tutti_tuning\": {},\n \"machine\": {},\n \"rules\": [",
-                                 detail::kTuningSchema, one_line(to_object(tuning.machine)));
+  std::string text =
+      fmt::format("{{\"tutti_tuning\": {},\n \"machine\": {},\n ", detail::kTuningSchema,
+                  detail::json_line(to_object(tuning.machine)));
+  if (tuning.sweep) text += "\"sweep\": " + detail::sweep_text(*tuning.sweep) + ",\n ";
+  text += "\"rules\": [";
   for (std::size_t i = 0; i < tuning.rules.size(); ++i) {
-    text.append(i == 0 ? "\n  " : ",\n  ").append(one_line(to_object(tuning.rules[i])));
+    text.append(i == 0 ? "\n  " : ",\n  ").append(detail::json_line(to_object(tuning.rules[i])));
   }
-  return text + "]}\n";
+  text += "]";
+  for (std::size_t i = 0; i < tuning.points.size(); ++i) {
+    text.append(i == 0 ? ",\n \"points\": [\n  " : ",\n  ");
+    text.append(detail::point_text(tuning.points[i]));
+  }
+  return text + (tuning.points.empty() ? "}\n" : "]}\n");
 }
 
 }  // namespace tutti

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/tuning.hpp"
 
+#include <fmt/format.h>
+
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,6 +53,20 @@ Explanation explain(const Problem& problem, const Tuning& tuning, const ExplainO
   const Forced call = detail::parse_choice(problem.collective, options.call, "call", catalog);
   input.call = &call;
   return detail::explain(problem, input, tuning.machine);
+}
+
+std::vector<std::string> outdated(const Tuning& file) {
+  std::vector<std::string> lines;
+  if (!file.sweep) return lines;
+  for (const SweepFacts::Revision& then : file.sweep->algorithms) {
+    for (const Algorithm* algorithm : algorithms(then.collective)) {
+      if (algorithm->name != then.algorithm || algorithm->revision == then.revision) continue;
+      lines.push_back(fmt::format("{} {}: revision {} in the file, {} here",
+                                  name_of(then.collective), then.algorithm, then.revision,
+                                  algorithm->revision));
+    }
+  }
+  return lines;
 }
 
 }  // namespace tutti

@@ -64,6 +64,8 @@ struct Algorithm {
   Traffic (*traffic)(const Problem&, const Params&, int pe);
   /// The body; every PE of the team calls it with the same problem and parameters.
   void (*run)(Execution&, const Params&);
+  /// Raised by a change that makes measurements of the algorithm stale.
+  std::uint32_t revision = 1;
 };
 
 /// The built-in algorithms of a collective, simplest first.

@@ -12,6 +12,7 @@
 
 #include "tutti/algorithm.hpp"
 #include "tutti/export.hpp"
+#include "tutti/measured.hpp"
 #include "tutti/problem.hpp"
 
 namespace tutti {
@@ -35,6 +36,7 @@ struct Evidence {
   std::optional<double> vs_builtin;                      ///< built-in choice's time / this one's
   std::string runner_up;                                 ///< empty: there was none
   std::optional<std::array<double, 2>> runner_up_ratio;  ///< runner-up's time / this one's
+  std::uint64_t bytes = 0;                               ///< the size measured; 0 = not said
 
   friend bool operator==(const Evidence&, const Evidence&) = default;
 };
@@ -86,10 +88,12 @@ struct MachineFacts {
 };
 
 /// The content of a tuning file. The first rule that matches and whose algorithm can solve the
-/// problem decides.
+/// problem decides; what the sweep measured is kept beside it and decides nothing.
 struct Tuning {
   MachineFacts machine;
   std::vector<Rule> rules;
+  std::optional<SweepFacts> sweep = {};
+  std::vector<MeasuredPoint> points = {};
 
   friend bool operator==(const Tuning&, const Tuning&) = default;
 };
@@ -125,6 +129,10 @@ TUTTI_API std::vector<std::string> differences(const MachineFacts& file, const M
 /// The same, and a line if `pes` > 0 and every rule of the file is about other numbers of PEs.
 TUTTI_API std::vector<std::string> differences(const Tuning& file, const MachineFacts& here,
                                                int pes);
+
+/// The algorithms that were revised since the file was measured, as "allreduce two_shot: revision 1
+/// in the file, 2 here": what the file says of them may no longer hold.
+TUTTI_API std::vector<std::string> outdated(const Tuning& file);
 
 /// "near" (below 80 ns: a shared cache), "mid", "far" (above 150 ns), "unknown" (0).
 TUTTI_API std::string_view regime_of(int line_ns) noexcept;

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/tune/choosing.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <tuple>
+
+namespace tutti::bench {
+namespace {
+
+constexpr double kNearestNeighbours = 1.3;
+constexpr std::size_t kGrain = 64;
+
+double median_of(const std::vector<double>& samples) { return estimate(samples).median; }
+
+std::string_view regime_at(double line_ns) {
+  return regime_of(static_cast<int>(std::lround(line_ns)));
+}
+
+/// What one row has in common.
+auto kind_of(const MeasuredPoint& point) {
+  return std::tuple(point.collective, point.pes, point.dtype, point.op, point.memory,
+                    point.contract, regime_at(point.line_ns));
+}
+
+const MeasuredCandidate* find(const MeasuredPoint& point, std::string_view choice) {
+  const auto found = std::ranges::find(point.candidates, choice, &MeasuredCandidate::choice);
+  return found == point.candidates.end() ? nullptr : &*found;
+}
+
+bool measured(const MeasuredCandidate& candidate) {
+  return candidate.status == MeasuredCandidate::Status::Measured && candidate.regret > 0;
+}
+
+double best_regret(const MeasuredPoint& point) {
+  double best = std::numeric_limits<double>::infinity();
+  for (const MeasuredCandidate& candidate : point.candidates) {
+    if (measured(candidate)) best = std::min(best, candidate.regret);
+  }
+  return best;
+}
+
+/// How much slower than the best the choice is here; infinite if it was not measured.
+double loss(const MeasuredPoint& point, const MeasuredCandidate& choice) {
+  const MeasuredCandidate* here = find(point, choice.choice);
+  if (here == nullptr || !measured(*here)) return std::numeric_limits<double>::infinity();
+  return here->regret / best_regret(point) - 1;
+}
+
+std::size_t halfway(std::size_t a, std::size_t b) {
+  return static_cast<std::size_t>(std::sqrt(static_cast<double>(a) * static_cast<double>(b)));
+}
+
+}  // namespace
+
+Rounds half_of(const Rounds& rounds, std::size_t first) {
+  Rounds half(rounds.size());
+  for (std::size_t c = 0; c < rounds.size(); ++c) {
+    for (std::size_t i = first; i < rounds[c].size(); i += 2) half[c].push_back(rounds[c][i]);
+  }
+  return half;
+}
+
+Rounds rounds_in(const Rounds& rounds, std::span<const double> line_ns, std::string_view regime) {
+  Rounds kept(rounds.size());
+  for (std::size_t c = 0; c < rounds.size(); ++c) {
+    for (std::size_t i = 0; i < std::min(rounds[c].size(), line_ns.size()); ++i) {
+      if (regime_at(line_ns[i]) == regime) kept[c].push_back(rounds[c][i]);
+    }
+  }
+  return kept;
+}
+
+std::vector<double> regrets(std::span<const Rounds> cycles) {
+  std::vector<double> worst(cycles.empty() ? 0 : cycles[0].size());
+  for (const Rounds& rounds : cycles) {
+    std::size_t best = rounds.size();
+    for (std::size_t c = 0; c < rounds.size(); ++c) {
+      if (rounds[c].empty()) continue;
+      if (best == rounds.size() || median_of(rounds[c]) < median_of(rounds[best])) best = c;
+    }
+    for (std::size_t c = 0; best < rounds.size() && c < rounds.size(); ++c) {
+      if (rounds[c].empty()) continue;
+      worst[c] = std::max(worst[c], median_of(ratios(rounds[c], rounds[best])));
+    }
+  }
+  return worst;
+}
+
+std::optional<Estimate> ratio_over_cycles(std::span<const Rounds> cycles, std::size_t reference,
+                                          std::size_t candidate) {
+  if (cycles.empty()) return std::nullopt;
+  std::size_t rounds = std::numeric_limits<std::size_t>::max();
+  std::vector<std::vector<double>> by_cycle;
+  for (const Rounds& cycle : cycles) {
+    by_cycle.push_back(ratios(cycle[reference], cycle[candidate]));
+    rounds = std::min(rounds, by_cycle.back().size());
+  }
+  if (rounds == 0) return std::nullopt;
+  std::vector<double> means(rounds);
+  for (std::size_t i = 0; i < rounds; ++i) {
+    double sum = 0;
+    for (const std::vector<double>& each : by_cycle) sum += std::log(each[i]);
+    means[i] = std::exp(sum / static_cast<double>(by_cycle.size()));
+  }
+  return estimate(std::move(means));
+}
+
+std::optional<std::size_t> simplest_of_best(std::span<const double> regrets, double margin) {
+  double best = std::numeric_limits<double>::infinity();
+  for (const double regret : regrets) {
+    if (regret > 0) best = std::min(best, regret);
+  }
+  for (std::size_t i = 0; i < regrets.size(); ++i) {
+    if (regrets[i] > 0 && regrets[i] <= best * (1 + margin)) return i;
+  }
+  return std::nullopt;
+}
+
+std::vector<Row> rows_of(std::span<const MeasuredPoint> points) {
+  Row all;
+  for (const MeasuredPoint& point : points) all.push_back(&point);
+  std::ranges::stable_sort(all, [](const MeasuredPoint* a, const MeasuredPoint* b) {
+    return std::tuple(kind_of(*a), a->bytes) < std::tuple(kind_of(*b), b->bytes);
+  });
+  std::vector<Row> rows;
+  for (const MeasuredPoint* point : all) {
+    if (rows.empty() || kind_of(*rows.back().back()) != kind_of(*point)) rows.emplace_back();
+    rows.back().push_back(point);
+  }
+  return rows;
+}
+
+std::vector<const MeasuredCandidate*> winners(const Row& row) {
+  std::vector<const MeasuredCandidate*> won;
+  for (const MeasuredPoint* point : row) {
+    const MeasuredCandidate* last = won.empty() ? nullptr : won.back();
+    if (last != nullptr && loss(*point, *last) <= kHysteresis) {
+      won.push_back(find(*point, last->choice));
+      continue;
+    }
+    std::vector<double> all;
+    for (const MeasuredCandidate& candidate : point->candidates) {
+      all.push_back(measured(candidate) ? candidate.regret : 0);
+    }
+    const auto best = simplest_of_best(all);
+    won.push_back(best ? &point->candidates[*best] : nullptr);
+  }
+  return won;
+}
+
+bool deserves_rule(const MeasuredPoint& point, const MeasuredCandidate& winner) {
+  return winner.choice != point.builtin && winner.vs_builtin && winner.vs_builtin->low > 1 &&
+         winner.vs_builtin->median >= 1 + kRuleMargin;
+}
+
+namespace {
+
+Evidence evidence_of(const MeasuredPoint& point, const MeasuredCandidate& winner) {
+  Evidence evidence;
+  evidence.bytes = point.bytes;
+  evidence.rounds = point.rounds / 2;
+  if (!winner.times.empty()) {
+    const Interval& time = winner.times[0].us;
+    evidence.median_us = time.median;
+    evidence.ci95_us = {time.low, time.high};
+  }
+  if (winner.vs_builtin) evidence.vs_builtin = winner.vs_builtin->median;
+  const std::string_view name = std::string_view(winner.choice).substr(0, winner.choice.find(':'));
+  const MeasuredCandidate* second = nullptr;
+  for (const MeasuredCandidate& other : point.candidates) {
+    if (!measured(other) || other.times.empty() || other.choice.starts_with(name)) continue;
+    if (second == nullptr || other.regret < second->regret) second = &other;
+  }
+  if (second != nullptr && evidence.median_us > 0) {
+    const Interval& time = second->times[0].us;
+    evidence.runner_up = second->choice.substr(0, second->choice.find(':'));
+    evidence.runner_up_ratio = {{time.low / evidence.ci95_us[1], time.high / evidence.ci95_us[0]}};
+  }
+  return evidence;
+}
+
+Rule rule_of(const MeasuredPoint& point, const MeasuredCandidate& winner) {
+  const Forced choice = parse_choice(point.collective, winner.choice, "sweep");
+  const auto pes = static_cast<std::uint64_t>(point.pes);
+  Rule rule;
+  rule.collective = point.collective;
+  rule.pes = {pes, pes};
+  rule.nodes = {1, 1};
+  rule.bytes = {point.bytes, point.bytes};
+  rule.line_ns = regime_range(point.line_ns);
+  rule.dtype = point.dtype;
+  const bool reduces =
+      point.collective == Collective::Allreduce || point.collective == Collective::ReduceScatter;
+  if (reduces) rule.contract = point.contract;
+  rule.memory = point.memory;
+  rule.algorithm = choice.algorithm;
+  rule.params = choice.params;
+  rule.evidence = evidence_of(point, winner);
+  return rule;
+}
+
+bool same_choice(const Rule& a, const Rule& b) {
+  return a.algorithm == b.algorithm && a.params == b.params;
+}
+
+void append_rules(const Row& row, std::vector<Rule>& rules) {
+  const std::vector<const MeasuredCandidate*> won = winners(row);
+  bool follows = false;  // the point before has a rule, the last of `rules`
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const bool deserves = won[i] != nullptr && deserves_rule(*row[i], *won[i]);
+    if (deserves) {
+      Rule rule = rule_of(*row[i], *won[i]);
+      if (i > 0) rule.bytes.low = halfway(row[i - 1]->bytes, row[i]->bytes) + 1;
+      if (i + 1 < row.size()) rule.bytes.high = halfway(row[i]->bytes, row[i + 1]->bytes);
+      if (follows && same_choice(rules.back(), rule)) {
+        rules.back().bytes.high = rule.bytes.high;
+        const bool weaker = *rule.evidence->vs_builtin < *rules.back().evidence->vs_builtin;
+        if (weaker) rules.back().evidence = rule.evidence;
+      } else {
+        rules.push_back(std::move(rule));
+      }
+    }
+    follows = deserves;
+  }
+}
+
+}  // namespace
+
+std::vector<Rule> rules_of(std::span<const MeasuredPoint> points) {
+  std::vector<Rule> rules;
+  for (const Row& row : rows_of(points)) append_rules(row, rules);
+  return rules;
+}
+
+std::optional<Crossover> best_crossover(std::span<const Row> rows) {
+  std::optional<Crossover> best;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const std::vector<const MeasuredCandidate*> won = winners(rows[r]);
+    for (std::size_t i = 0; i + 1 < rows[r].size(); ++i) {
+      const MeasuredPoint& low = *rows[r][i];
+      const MeasuredPoint& high = *rows[r][i + 1];
+      if (won[i] == nullptr || won[i + 1] == nullptr || low.bytes == 0) continue;
+      if (won[i]->choice == won[i + 1]->choice) continue;
+      const double gap = static_cast<double>(high.bytes) / static_cast<double>(low.bytes);
+      const std::size_t middle = halfway(low.bytes, high.bytes) / kGrain * kGrain;
+      if (gap < kNearestNeighbours || middle <= low.bytes || middle >= high.bytes) continue;
+      constexpr double kMostLoss = 10;  // of a choice that was not even measured there
+      const double price = std::min(kMostLoss, loss(low, *won[i + 1]) + loss(high, *won[i]));
+      const double worth = std::log(gap) * std::max(price, 1e-3);
+      if (!best || worth > best->worth) best = Crossover{r, middle, worth};
+    }
+  }
+  return best;
+}
+
+Range regime_range(double line_ns) {
+  const std::string_view regime = regime_at(line_ns);
+  if (regime == "near") return {0, 79};
+  if (regime == "mid") return {80, 150};
+  if (regime == "far") return {151, std::nullopt};
+  return {};
+}
+
+Problem problem_of(const MeasuredPoint& point) {
+  Problem problem;
+  problem.collective = point.collective;
+  problem.dtype = point.dtype;
+  problem.op = point.op;
+  problem.memory = point.memory;
+  problem.contract = point.contract;
+  problem.pes = point.pes;
+  problem.line_ns = static_cast<int>(std::lround(point.line_ns));
+  problem.count = 1;
+  problem.count = point.bytes / bytes_of(problem);
+  return problem;
+}
+
+}  // namespace tutti::bench

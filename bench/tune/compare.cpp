@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/tune/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tutti/error.hpp"
+
+namespace tutti::bench {
+namespace {
+
+constexpr double kFalseAlarms = 0.05;
+constexpr double kNormal95 = 1.96;
+constexpr std::size_t kBenchRounds = 15;  ///< tutti-bench's own; its JSON does not say
+
+/// Standard error of the logarithm of a median, from its interval.
+double log_error(const Interval& us) {
+  return (std::log(us.high) - std::log(us.low)) / (2 * kNormal95);
+}
+
+double t_quantile(double degrees, double tail) {
+  const boost::math::students_t distribution(degrees);
+  return boost::math::quantile(boost::math::complement(distribution, tail));
+}
+
+bool usable(const TimedCell& cell) {
+  return cell.us.low > 0 && cell.us.high >= cell.us.low && cell.rounds >= 3;
+}
+
+}  // namespace
+
+Results results_of(const Tuning& file) {
+  Results results;
+  for (const MeasuredPoint& point : file.points) {
+    const auto regime = regime_of(static_cast<int>(std::lround(point.line_ns)));
+    for (const MeasuredCandidate& candidate : point.candidates) {
+      for (const CycleTime& time : candidate.times) {
+        const std::string name = fmt::format(
+            "{}/{}/{}/{}/{}/pes:{}/{}/{}/{}/bytes:{}", name_of(point.collective),
+            name_of(point.dtype), name_of(point.op), name_of(point.memory), name_of(point.contract),
+            point.pes, regime, name_of(time.cycle), candidate.choice, point.bytes);
+        results[name] = {time.us, static_cast<std::size_t>(point.rounds / 2)};
+      }
+    }
+  }
+  return results;
+}
+
+Results results_of_bench(std::string_view json, std::string_view name) {
+  Results results;
+  try {
+    const auto document = nlohmann::json::parse(json);
+    for (const auto& row : document.at("benchmarks")) {
+      if (!row.contains("seconds") || !row.contains("time_lo")) continue;
+      const Interval us = {row.at("seconds").get<double>() * 1e6,
+                           row.at("time_lo").get<double>() * 1e6,
+                           row.at("time_hi").get<double>() * 1e6};
+      results[row.at("name").get<std::string>()] = {us, kBenchRounds};
+    }
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("{}: neither a tuning file nor a result of tutti-bench: {}", name,
+                            error.what()));
+  }
+  return results;
+}
+
+std::vector<Comparison> compare(const Results& a, const Results& b) {
+  std::vector<Comparison> all;
+  std::vector<double> errors;
+  std::vector<double> degrees;
+  for (const auto& [name, first] : a) {
+    const auto found = b.find(name);
+    if (found == b.end() || !usable(first) || !usable(found->second)) continue;
+    const TimedCell& second = found->second;
+    all.push_back({name, {second.us.median / first.us.median, 0, 0}, false});
+    errors.push_back(std::hypot(log_error(first.us), log_error(second.us)));
+    degrees.push_back(static_cast<double>(std::min(first.rounds, second.rounds)) - 1);
+  }
+  const double tail = kFalseAlarms / 2 / static_cast<double>(std::max<std::size_t>(1, all.size()));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const double half = t_quantile(degrees[i], tail) * errors[i];
+    Interval& ratio = all[i].ratio;
+    ratio.low = ratio.median * std::exp(-half);
+    ratio.high = ratio.median * std::exp(half);
+    all[i].differs = ratio.low > 1 || ratio.high < 1;
+  }
+  return all;
+}
+
+}  // namespace tutti::bench

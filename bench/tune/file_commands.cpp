@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <system_error>
+
+#include "bench/tune/commands.hpp"
+#include "bench/tune/compare.hpp"
+#include "bench/tune/diff.hpp"
+#include "bench/tune/report_page.hpp"
+
+namespace tutti::bench {
+namespace {
+
+std::string range_text(const Range& range) {
+  return fmt::format("{}..{}", range.low ? std::to_string(*range.low) : "",
+                     range.high ? std::to_string(*range.high) : "");
+}
+
+void print_rule(const Rule& rule) {
+  fmt::print("{:<14} pes {:<5} bytes {:<18} line {:<8} {:<10} -> {}", name_of(rule.collective),
+             range_text(rule.pes), range_text(rule.bytes), range_text(rule.line_ns),
+             rule.memory ? name_of(*rule.memory) : "any memory",
+             describe(*rule.algorithm, rule.params));
+  if (rule.evidence) {
+    fmt::print("  {:.2f} us [{:.2f}, {:.2f}], {:.2f} x built-in", rule.evidence->median_us,
+               rule.evidence->ci95_us[0], rule.evidence->ci95_us[1],
+               rule.evidence->vs_builtin.value_or(1));
+  }
+  fmt::print("\n");
+}
+
+void print_not_measured(const Tuning& tuning) {
+  for (const MeasuredPoint& point : tuning.points) {
+    for (const MeasuredCandidate& candidate : point.candidates) {
+      using Status = MeasuredCandidate::Status;
+      if (candidate.status != Status::Wrong && candidate.status != Status::Failed) continue;
+      fmt::print("{:<14} {} B: {} {}: {}\n", name_of(point.collective), point.bytes,
+                 candidate.choice, name_of(candidate.status), candidate.reason);
+    }
+  }
+}
+
+void print_change(const Change& change) {
+  const Problem& problem = change.problem;
+  fmt::print("{:<14} {:<4} {:<4} {:<9} {:<10} pes {} nodes {} {:<4} bytes {}..{}\n    {} -> {}\n",
+             name_of(problem.collective), name_of(problem.dtype), name_of(problem.op),
+             name_of(problem.memory), name_of(problem.contract), problem.pes, problem.nodes,
+             regime_of(problem.line_ns), change.low, change.high, change.before, change.after);
+  fmt::print("    expected {:.2f} times as fast ({}){}\n", change.gain,
+             change.measured ? "measured" : "predicted",
+             change.bits_may_change ? "; consistent results may have other bits" : "");
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) {
+    throw Error(ErrorCode::InvalidArgument, fmt::format("{}: {}", path, std::strerror(errno)));
+  }
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+Results results_in(const std::string& path) {
+  const std::string text = text_of(path);
+  if (text.find("\"tutti_tuning\"") != std::string::npos) {
+    return results_of(parse_tuning(text, path));
+  }
+  return results_of_bench(text, path);
+}
+
+/// By rename, so that there is never half a page.
+void write_page(const std::string& path, const std::string& page) {
+  const std::string temporary = path + ".tmp";
+  std::ofstream out(temporary, std::ios::binary);
+  out << page;
+  out.close();
+  if (!out) throw Error(ErrorCode::System, fmt::format("{}: cannot be written", temporary));
+  std::error_code error;
+  std::filesystem::rename(temporary, path, error);
+  if (error) throw Error(ErrorCode::System, fmt::format("{}: {}", path, error.message()));
+}
+
+}  // namespace
+
+int run_check(const Arguments& args) {
+  const Tuning tuning = read_tuning(args.file);
+  const auto differing = differences(tuning, this_machine(), 0);
+  fmt::print("{}: well-formed, {} rules, {} points\n", args.file, tuning.rules.size(),
+             tuning.points.size());
+  for (const std::string& line : outdated(tuning)) fmt::print("outdated: {}\n", line);
+  if (differing.empty()) {
+    fmt::print("measured on this machine\n");
+    return 0;
+  }
+  fmt::print("measured on another machine: {}\n", fmt::join(differing, "; "));
+  return args.any_machine ? 0 : 1;
+}
+
+int run_show(const Arguments& args) {
+  const Tuning tuning = read_tuning(args.file);
+  const MachineFacts& machine = tuning.machine;
+  fmt::print("measured {} on {} ({} cores), line {:.0f} ns, tutti {}\n", machine.date, machine.cpu,
+             machine.cores, machine.line_ns, machine.tutti);
+  for (const Rule& rule : tuning.rules) print_rule(rule);
+  print_not_measured(tuning);
+  return 0;
+}
+
+int run_explain(const Arguments& args) {
+  const char* environment = std::getenv("TUTTI_ALGORITHM");
+  const char* named = std::getenv("TUTTI_TUNING");
+  const std::string file = !args.file.empty() ? args.file : named != nullptr ? named : "";
+  const Tuning tuning = file.empty() ? Tuning{} : read_tuning(file);
+  const Explanation said =
+      explain(problem_of(args), tuning, {.environment = environment == nullptr ? "" : environment});
+  fmt::print("{}", to_string(said));
+  return 0;
+}
+
+int run_diff(const Arguments& args) {
+  const std::vector<Change> all = changes(read_tuning(args.file), read_tuning(args.other_file));
+  for (const Change& change : all) print_change(change);
+  fmt::print("{} kinds and ranges of calls change\n", all.size());
+  return all.empty() ? 0 : 1;
+}
+
+int run_compare(const Arguments& args) {
+  const std::vector<Comparison> all = compare(results_in(args.file), results_in(args.other_file));
+  if (all.empty()) {
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("{} and {} have no result in common", args.file, args.other_file));
+  }
+  std::size_t different = 0;
+  for (const Comparison& each : all) {
+    if (!each.differs) continue;
+    ++different;
+    fmt::print("{}: {} takes {:.3f} times as long ({:.3f} to {:.3f})\n", each.name, args.other_file,
+               each.ratio.median, each.ratio.low, each.ratio.high);
+  }
+  if (different == 0) {
+    fmt::print("no difference shown in {} results\n", all.size());
+    return 0;
+  }
+  fmt::print("{} of {} results differ; no difference shown in the others\n", different, all.size());
+  return 1;
+}
+
+int run_report(const Arguments& args) {
+  const Tuning tuning = read_tuning(args.file);
+  const std::string title = std::filesystem::path(args.file).filename().string();
+  write_page(args.out, report_page(tuning, title));
+  fmt::print("{}: {} points, {} rules\n", args.out, tuning.points.size(), tuning.rules.size());
+  return 0;
+}
+
+}  // namespace tutti::bench

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/tune/grid.hpp"
+
+#include <algorithm>
+
+namespace tutti::bench {
+namespace {
+
+constexpr std::size_t kStep = 4;
+constexpr double kCycleSeconds = 0.15;
+
+std::vector<Cell> kinds_of(const SweepPlan& plan) {
+  std::vector<Cell> kinds;
+  for (const Placement placement : plan.placements) {
+    for (const Collective collective : plan.collectives) {
+      for (const DType type : plan.types) {
+        for (const Contract contract : plan.contracts) {
+          const bool reduces =
+              collective == Collective::Allreduce || collective == Collective::ReduceScatter;
+          if (!reduces && contract != plan.contracts.front()) continue;  // it makes no difference
+          Cell cell;
+          cell.collective = collective;
+          cell.dtype = type;
+          cell.placement = placement;
+          cell.contract = contract;
+          cell.cycle = plan.cycles.front();
+          kinds.push_back(cell);
+        }
+      }
+    }
+  }
+  return kinds;
+}
+
+/// 0 for every fourth size and the last, 1 for those halfway between, 2 for the others.
+int level_of(std::size_t index, std::size_t sizes) {
+  if (index % 4 == 0 || index + 1 == sizes) return 0;
+  return index % 2 == 0 ? 1 : 2;
+}
+
+}  // namespace
+
+std::vector<std::size_t> grid_sizes(std::size_t smallest, std::size_t largest) {
+  std::vector<std::size_t> sizes;
+  for (std::size_t bytes = smallest; bytes < largest; bytes *= kStep) sizes.push_back(bytes);
+  sizes.push_back(largest);
+  return sizes;
+}
+
+std::vector<Cell> grid_cells(const SweepPlan& plan) {
+  const std::vector<std::size_t> sizes = grid_sizes(plan.smallest, plan.largest);
+  std::vector<Cell> cells;
+  for (int level = 0; level <= 2; ++level) {
+    for (Cell cell : kinds_of(plan)) {
+      for (std::size_t i = 0; i < sizes.size(); ++i) {
+        if (level_of(i, sizes.size()) != level) continue;
+        cell.bytes = sizes[i];
+        cells.push_back(cell);
+      }
+    }
+  }
+  return cells;
+}
+
+std::size_t affordable_cycles(std::size_t cycles, double seconds) {
+  const auto most = static_cast<std::size_t>(std::max(0.0, seconds / kCycleSeconds));
+  return std::clamp<std::size_t>(most, 1, cycles);
+}
+
+}  // namespace tutti::bench

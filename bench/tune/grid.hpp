@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "bench/workload.hpp"
+
+namespace tutti::bench {
+
+/// What a sweep covers. Equal on all PEs.
+struct SweepPlan {
+  std::vector<Collective> collectives;
+  std::vector<DType> types;
+  std::vector<Placement> placements;
+  std::vector<Contract> contracts;
+  std::vector<Cycle> cycles;
+  std::size_t smallest = 8;
+  std::size_t largest = std::size_t{4} << 20;
+  double budget_seconds = 60;
+};
+
+/// The sizes from smallest to largest, four times apart, and the largest.
+std::vector<std::size_t> grid_sizes(std::size_t smallest, std::size_t largest);
+
+/// The cells of the plan (their cycle is the first), best use first: every kind of problem at a few
+/// sizes before any of them at more, so that a small budget says something about all of them.
+std::vector<Cell> grid_cells(const SweepPlan& plan);
+
+/// How many of the cycles a point with so many seconds can measure: at least one.
+std::size_t affordable_cycles(std::size_t cycles, double seconds);
+
+}  // namespace tutti::bench

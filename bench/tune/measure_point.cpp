@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/tune/measure_point.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <optional>
+#include <string_view>
+
+#include "bench/baseline.hpp"
+#include "bench/tune/candidates.hpp"
+#include "bench/tune/choosing.hpp"
+#include "bench/tune/try_candidates.hpp"
+
+namespace tutti::bench {
+namespace {
+
+using Status = MeasuredCandidate::Status;
+
+constexpr std::size_t kFinalists = 4;
+constexpr int kScreeningRounds = 3;
+constexpr int kMostRounds = 201;
+constexpr std::size_t kLeastRounds = 8;
+constexpr std::chrono::milliseconds kCallDeadline{30'000};
+/// A regime, and a line transfer in it, for the built-in choice there.
+struct Regime {
+  std::string_view name;
+  int line_ns;
+};
+constexpr std::array<Regime, 4> kRegimes = {
+    {{"near", 40}, {"mid", 100}, {"far", 200}, {"unknown", 0}}};
+
+/// The built-in rules' choice, whatever files and variables say.
+std::string builtin_choice(const Cell& cell, const Team& team, int line_ns) {
+  const Explanation said = explain(problem_of(cell, team, line_ns), Tuning{});
+  return describe(*said.algorithm, said.params);
+}
+
+std::string canonical(Collective collective, const std::string& choice) {
+  const Forced parsed = parse_choice(collective, choice, "candidate");
+  return describe(*parsed.algorithm, parsed.params);
+}
+
+/// A point in the making: its candidates, and the team that they run on.
+class PointRun {
+ public:
+  PointRun(Team& team, const Cell& cell, const PointEffort& effort)
+      : parent_(team), team_(team.split(0, team.pe())), cell_(cell), effort_(effort) {
+    std::vector<std::string> choices = effort.choices;
+    if (choices.empty()) choices = bench::candidates(problem_of(cell, team, 0));
+    for (const Regime& regime : kRegimes) {
+      choices.push_back(builtin_choice(cell, team, regime.line_ns));
+      needed_.push_back(choices.back());
+    }
+    std::vector<std::string> seen;
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+      const std::string& choice = choices[i];
+      std::string full = canonical(cell.collective, choice);
+      if (i < effort.always) needed_.push_back(full);
+      if (std::ranges::find(seen, full) != seen.end()) continue;
+      seen.push_back(std::move(full));
+      candidates_.push_back({choice, Status::Measured, {}, 0, {}, {}});
+    }
+    canonical_ = std::move(seen);
+  }
+
+  void try_apart() {
+    std::vector<std::string> choices;
+    for (const MeasuredCandidate& candidate : candidates_) choices.push_back(candidate.choice);
+    const std::vector<Trial> trials = try_candidates(parent_, cell_, choices);
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      if (!trials[i].right) give_up(i, trials[i].wrong, trials[i].reason);
+    }
+  }
+
+  /// Leaves only the best few and the built-in choices.
+  void screen() {
+    if (running().size() <= kFinalists) return;
+    std::vector<Rounds> looks;
+    const std::size_t cycles = std::min<std::size_t>(2, effort_.cycles.size());
+    for (std::size_t c = 0; c < cycles; ++c) {
+      const auto look = measure_cycle(effort_.cycles[c], {.rounds = kScreeningRounds,
+                                                          .block_ms = 0.5,
+                                                          .seconds = 0.2 * effort_.seconds,
+                                                          .interrupted = effort_.interrupted});
+      looks.push_back(look.rounds);
+    }
+    const std::vector<double> regret = regrets(looks);
+    std::vector<std::size_t> order = running();
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return regret[i]; });
+    for (std::size_t k = kFinalists; k < order.size(); ++k) {
+      const std::size_t i = order[k];
+      if (is_needed(i)) continue;
+      candidates_[i].status = Status::Skipped;
+      candidates_[i].regret = regret[i];
+      candidates_[i].reason = fmt::format("{:.2f} x the best in a first look of {} rounds",
+                                          regret[i], kScreeningRounds);
+    }
+  }
+
+  void measure_all() {
+    const double seconds = effort_.seconds / static_cast<double>(effort_.cycles.size());
+    for (const Cycle cycle : effort_.cycles) {
+      cycles_.push_back(measure_cycle(cycle, {.rounds = kMostRounds,
+                                              .block_ms = 0.6,
+                                              .seconds = seconds,
+                                              .interrupted = effort_.interrupted}));
+    }
+    for (CycleRounds& cycle : cycles_) {
+      for (std::size_t i = 0; i < candidates_.size(); ++i) {
+        if (candidates_[i].status != Status::Measured) cycle.rounds[i].clear();
+      }
+    }
+  }
+
+  std::vector<MeasuredPoint> points() const {
+    std::vector<MeasuredPoint> all;
+    for (const Regime& regime : kRegimes) {
+      if (auto point = point_in(regime)) all.push_back(std::move(*point));
+    }
+    return all;
+  }
+
+ private:
+  struct CycleRounds {
+    Cycle cycle = Cycle::Same;
+    Rounds rounds;  ///< of all candidates; empty for those that did not run
+    std::vector<double> mpi;
+    std::vector<double> line_ns;
+    int dropped = 0;
+  };
+
+  std::vector<std::size_t> running() const {
+    std::vector<std::size_t> all;
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      if (candidates_[i].status == Status::Measured) all.push_back(i);
+    }
+    return all;
+  }
+
+  /// A built-in choice, or one that was asked for.
+  bool is_needed(std::size_t i) const {
+    return std::ranges::find(needed_, canonical_[i]) != needed_.end();
+  }
+
+  void give_up(std::size_t i, bool wrong, const std::string& reason) {
+    candidates_[i].status = wrong ? Status::Wrong : Status::Failed;
+    candidates_[i].reason = reason.empty() ? "no reason known" : reason;
+  }
+
+  /// Measures those that are still running; whoever fails is given up, and the rest starts again on
+  /// a new team.
+  CycleRounds measure_cycle(Cycle cycle, const Effort& effort) {
+    for (;;) {
+      const std::vector<std::size_t> who = running();
+      CycleRounds result;
+      result.cycle = cycle;
+      result.rounds.resize(candidates_.size());
+      if (who.empty()) return result;
+      double failed = static_cast<double>(who.size());
+      std::string reason;
+      std::optional<Measurement> measured;
+      try {
+        measured = measure_contenders(who, cycle, effort);
+      } catch (const ContenderFailed& error) {
+        failed = static_cast<double>(error.contender);
+        reason = error.what();
+      }
+      const auto first_failed = static_cast<std::size_t>(smallest(parent_, failed));
+      if (first_failed < who.size()) {
+        give_up(who[first_failed], false, reason);
+        team_ = parent_.split(0, parent_.pe());
+        continue;
+      }
+      for (std::size_t k = 0; k < who.size(); ++k) {
+        result.rounds[who[k]] = measured->seconds[k];
+        if (measured->wrong[k] != 0) {
+          give_up(who[k], true, fmt::format("{} elements", measured->wrong[k]));
+          result.rounds[who[k]].clear();
+        }
+      }
+      if (measured->seconds.size() > who.size()) result.mpi = measured->seconds.back();
+      result.line_ns = measured->line_ns;
+      result.dropped = measured->dropped;
+      return result;
+    }
+  }
+
+  Measurement measure_contenders(const std::vector<std::size_t>& who, Cycle cycle,
+                                 const Effort& effort) {
+    Cell cell = cell_;
+    cell.cycle = cycle;
+    const Workload work(team_, cell);
+    std::vector<Contender> contenders;
+    for (const std::size_t i : who) {
+      contenders.push_back(tutti_call(team_, candidates_[i].choice, cell.contract, kCallDeadline));
+    }
+    const bool finals = effort.rounds > kScreeningRounds;
+    if (finals && cycle == effort_.cycles.front()) {
+      if (auto mpi = mpi_baseline(team_, work)) contenders.push_back(std::move(*mpi));
+    }
+    return measure(team_, work, contenders, effort);
+  }
+
+  std::optional<MeasuredPoint> point_in(const Regime& regime) const {
+    std::vector<Rounds> choosing;
+    std::vector<Rounds> reporting;
+    MeasuredPoint point;
+    std::vector<double> line_ns;
+    std::size_t fewest = kMostRounds;
+    for (const CycleRounds& cycle : cycles_) {
+      const Rounds kept = rounds_in(cycle.rounds, cycle.line_ns, regime.name);
+      std::size_t rounds = 0;
+      for (const std::vector<double>& each : kept) rounds = std::max(rounds, each.size());
+      if (rounds < kLeastRounds) continue;
+      fewest = std::min(fewest, rounds);
+      choosing.push_back(half_of(kept, 0));
+      reporting.push_back(half_of(kept, 1));
+      for (const double line : cycle.line_ns) {
+        if (regime_of(static_cast<int>(line + 0.5)) == regime.name) line_ns.push_back(line);
+      }
+      point.dropped += static_cast<std::uint64_t>(cycle.dropped);
+      add_times(point, cycle, reporting.back(), regime.name);
+    }
+    if (choosing.empty()) return std::nullopt;
+    point.rounds = fewest;
+    point.line_ns = estimate(line_ns).median;
+    judge(point, regime, choosing, reporting);
+    return point;
+  }
+
+  /// The candidates with their times, and MPI's.
+  void add_times(MeasuredPoint& point, const CycleRounds& cycle, const Rounds& reporting,
+                 std::string_view regime) const {
+    if (point.candidates.empty()) point.candidates = candidates_;
+    for (std::size_t i = 0; i < reporting.size(); ++i) {
+      if (reporting[i].empty()) continue;
+      point.candidates[i].times.push_back({cycle.cycle, microseconds(reporting[i])});
+    }
+    const Rounds mpi = half_of(rounds_in({cycle.mpi}, cycle.line_ns, regime), 1);
+    if (!mpi[0].empty()) point.mpi.push_back({cycle.cycle, microseconds(mpi[0])});
+  }
+
+  static Interval microseconds(const std::vector<double>& seconds) {
+    const Estimate e = estimate(seconds);
+    return {e.median * 1e6, e.low * 1e6, e.high * 1e6};
+  }
+
+  void judge(MeasuredPoint& point, const Regime& regime, const std::vector<Rounds>& choosing,
+             const std::vector<Rounds>& reporting) const {
+    const Problem problem = problem_of(cell_, parent_, 0);
+    point.collective = problem.collective;
+    point.pes = problem.pes;
+    point.bytes = bytes_of(problem);
+    point.dtype = problem.dtype;
+    point.op = problem.op;
+    point.memory = problem.memory;
+    point.contract = problem.contract;
+    point.bound_us = bound_seconds(cell_, parent_, effort_.speed, point.line_ns) * 1e6;
+    const std::string builtin = builtin_choice(cell_, parent_, regime.line_ns);
+    const auto reference =
+        static_cast<std::size_t>(std::ranges::find(canonical_, builtin) - canonical_.begin());
+    point.builtin = candidates_[reference].choice;
+    const std::vector<double> regret = regrets(choosing);
+    for (std::size_t i = 0; i < regret.size(); ++i) {
+      if (regret[i] == 0) continue;
+      point.candidates[i].regret = regret[i];
+      if (const auto gain = ratio_over_cycles(reporting, reference, i)) {
+        point.candidates[i].vs_builtin = {gain->median, gain->low, gain->high};
+      }
+    }
+  }
+
+  Team& parent_;
+  Team team_;  ///< a copy of the parent, given up when a candidate poisons it
+  Cell cell_;
+  const PointEffort& effort_;
+  std::vector<MeasuredCandidate> candidates_;
+  std::vector<std::string> canonical_;  ///< with all parameters
+  std::vector<std::string> needed_;
+  std::vector<CycleRounds> cycles_;
+};
+
+}  // namespace
+
+std::vector<MeasuredPoint> measure_point(Team& team, const Cell& cell, const PointEffort& effort) {
+  PointRun run(team, cell, effort);
+  if (effort.try_apart) run.try_apart();
+  run.screen();
+  run.measure_all();
+  return run.points();
+}
+
+}  // namespace tutti::bench

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/tune/promises.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+#include "bench/tune/choosing.hpp"
+
+namespace tutti::bench {
+namespace {
+
+constexpr std::uint64_t kSmallest = 8;
+constexpr std::uint64_t kLargest = std::uint64_t{4} << 20;
+
+const MeasuredCandidate* find(const MeasuredPoint& point, std::string_view choice) {
+  const auto found = std::ranges::find(point.candidates, choice, &MeasuredCandidate::choice);
+  return found == point.candidates.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+Verdict verdict_of(const Interval& vs_builtin) {
+  if (vs_builtin.low > 1) return Verdict::Holds;
+  const bool worse = vs_builtin.high < 1 && vs_builtin.median < 1 - kEquivalence;
+  return worse ? Verdict::Worse : Verdict::Undecided;
+}
+
+std::string_view name_of(Verdict verdict) {
+  constexpr std::array<std::string_view, 3> kNames = {"holds", "no difference shown",
+                                                      "worse than the built-in choice"};
+  return kNames[static_cast<std::size_t>(verdict)];
+}
+
+std::size_t size_to_check(const Rule& rule) {
+  if (rule.evidence && rule.evidence->bytes != 0) return rule.evidence->bytes;
+  const std::uint64_t low = std::max(rule.bytes.low.value_or(kSmallest), kSmallest);
+  const std::uint64_t high = std::max(low, rule.bytes.high.value_or(std::max(low, kLargest)));
+  return static_cast<std::size_t>(std::sqrt(static_cast<double>(low) * static_cast<double>(high)));
+}
+
+std::vector<Cell> held_out_cells(const Tuning& file, int pes) {
+  std::vector<Cell> cells;
+  for (const Row& row : rows_of(file.points)) {
+    for (std::size_t i = 0; i + 1 < row.size() && row[i]->pes == pes; ++i) {
+      const MeasuredPoint& low = *row[i];
+      const double middle =
+          std::sqrt(static_cast<double>(low.bytes) * static_cast<double>(row[i + 1]->bytes));
+      const std::size_t grain = size_of(low.dtype) * static_cast<std::size_t>(pes);
+      Cell cell;
+      cell.collective = low.collective;
+      cell.dtype = low.dtype;
+      cell.op = low.op;
+      cell.contract = low.contract;
+      cell.placement = low.memory == Memory::Symmetric ? Placement::Symmetric : Placement::Private;
+      cell.bytes = static_cast<std::size_t>(middle) / grain * grain;
+      if (cell.bytes > low.bytes && cell.bytes < row[i + 1]->bytes) cells.push_back(cell);
+    }
+  }
+  return cells;
+}
+
+std::optional<double> regret_of(const MeasuredPoint& point, std::string_view choice) {
+  const MeasuredCandidate* mine = find(point, choice);
+  const MeasuredCandidate* best = nullptr;
+  for (const MeasuredCandidate& candidate : point.candidates) {
+    const bool measured = candidate.status == MeasuredCandidate::Status::Measured;
+    if (!measured || candidate.regret <= 0) continue;
+    if (best == nullptr || candidate.regret < best->regret) best = &candidate;
+  }
+  if (mine == nullptr || best == nullptr || mine->times.empty()) return std::nullopt;
+  if (mine->times.size() != best->times.size()) return std::nullopt;
+  double worst = 0;
+  for (std::size_t i = 0; i < mine->times.size(); ++i) {
+    worst = std::max(worst, mine->times[i].us.median / best->times[i].us.median);
+  }
+  return worst;
+}
+
+RegretSummary summarize(const std::vector<HeldOut>& all) {
+  RegretSummary summary;
+  summary.points = all.size();
+  std::size_t within = 0;
+  for (const HeldOut& held : all) {
+    within += held.regret <= 1.10 ? 1 : 0;
+    summary.worst = std::max(summary.worst, held.regret);
+  }
+  if (!all.empty()) {
+    summary.within_10_percent = static_cast<double>(within) / static_cast<double>(all.size());
+  }
+  summary.kept = !all.empty() && summary.within_10_percent >= 0.95 && summary.worst <= 1.25;
+  return summary;
+}
+
+}  // namespace tutti::bench

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "bench/statistics.hpp"
+#include "bench/tune/compare.hpp"
+#include "bench/tune/diff.hpp"
+#include "bench/tune/promises.hpp"
+#include "tune_points.hpp"
+
+namespace tutti::tests {
+namespace {
+
+using namespace bench;
+using ::testing::HasSubstr;
+
+/// What a sweep would say of one cell whose blocks scatter like those of a virtual machine.
+TimedCell made_up(std::mt19937& random, double median_us, std::size_t rounds) {
+  std::lognormal_distribution<double> skewed(std::log(median_us), 0.2);
+  std::vector<double> samples(rounds);
+  for (double& sample : samples) sample = skewed(random);
+  const Estimate e = estimate(samples);
+  return {{e.median, e.low, e.high}, rounds};
+}
+
+TEST(TuneCompare, a_against_a_shows_a_difference_no_more_often_than_its_nominal_rate) {
+  std::mt19937 random(7);
+  constexpr int kExperiments = 1000;
+  for (const std::size_t rounds : {7, 15, 31, 100}) {
+    for (const int cells : {1, 40}) {
+      int alarms = 0;
+      for (int i = 0; i < kExperiments; ++i) {
+        Results a;
+        Results b;
+        for (int cell = 0; cell < cells; ++cell) {
+          a[std::to_string(cell)] = made_up(random, 5, rounds);
+          b[std::to_string(cell)] = made_up(random, 5, rounds);
+        }
+        bool any = false;
+        for (const Comparison& each : compare(a, b)) any = any || each.differs;
+        alarms += any ? 1 : 0;
+      }
+      EXPECT_LE(alarms, kExperiments / 20) << rounds << " rounds, " << cells << " cells";
+    }
+  }
+}
+
+TEST(TuneCompare, a_real_difference_is_shown_with_its_size) {
+  std::mt19937 random(8);
+  Results a;
+  Results b;
+  for (int cell = 0; cell < 20; ++cell) {
+    a[std::to_string(cell)] = made_up(random, 5, 101);
+    b[std::to_string(cell)] = made_up(random, cell == 3 ? 7.5 : 5, 101);
+  }
+  for (const Comparison& each : compare(a, b)) {
+    EXPECT_EQ(each.differs, each.name == "3") << each.name << " " << each.ratio.median;
+    if (each.name == "3") {
+      EXPECT_NEAR(each.ratio.median, 1.5, 0.15);
+    }
+  }
+}
+
+TEST(TuneCompare, only_what_both_results_have_is_compared) {
+  const Results a = {{"x", {{1, 0.9, 1.1}, 15}}, {"y", {{1, 0.9, 1.1}, 15}}};
+  const Results b = {{"y", {{1, 0.9, 1.1}, 15}}, {"z", {{1, 0, 1.1}, 15}}};
+  ASSERT_EQ(compare(a, b).size(), 1u);
+  EXPECT_EQ(compare(a, b)[0].name, "y");
+}
+
+TEST(TuneCompare, reads_the_json_of_tutti_bench_and_refuses_other_files) {
+  const Results results = results_of_bench(
+      R"({"benchmarks": [{"name": "barrier", "seconds": 2e-6, "time_lo": 1e-6, "time_hi": 3e-6}]})",
+      "b.json");
+  EXPECT_NEAR(results.at("barrier").us.high, 3, 1e-9);
+  EXPECT_THROW(results_of_bench("{}", "b.json"), Error);
+  EXPECT_THROW(results_of_bench("no json", "b.json"), Error);
+}
+
+Tuning with_rule(const std::string& choice, Range bytes) {
+  Rule rule;
+  const Forced forced = parse_choice(Collective::Allreduce, choice, "test");
+  rule.pes = {2, 2};
+  rule.nodes = {1, 1};
+  rule.bytes = bytes;
+  rule.line_ns = {0, 79};
+  rule.memory = Memory::Private;
+  rule.algorithm = forced.algorithm;
+  rule.params = forced.params;
+  Tuning tuning;
+  tuning.rules = {rule};
+  return tuning;
+}
+
+TEST(TuneDiff, equal_files_change_nothing) {
+  const Tuning file = with_rule("ring", {1000, 9000});
+  EXPECT_TRUE(changes(file, file).empty());
+}
+
+TEST(TuneDiff, says_for_which_sizes_the_choice_changes_and_that_bits_may) {
+  const std::vector<Change> all = changes({}, with_rule("ring", {1000, 9000}));
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].low, 1000u);
+  EXPECT_EQ(all[0].high, 9000u);
+  EXPECT_THAT(all[0].before, HasSubstr("one_shot"));
+  EXPECT_THAT(all[0].after, HasSubstr("ring"));
+  EXPECT_TRUE(all[0].bits_may_change) << "a ring adds in another order";
+  EXPECT_FALSE(all[0].measured);
+}
+
+TEST(TuneDiff, bits_do_not_change_between_algorithms_that_keep_the_order) {
+  const std::vector<Change> all = changes({}, with_rule("two_shot", {1000, 9000}));
+  ASSERT_EQ(all.size(), 2u) << "both contracts";
+  for (const Change& change : all) EXPECT_FALSE(change.bits_may_change);
+}
+
+TEST(TuneDiff, the_gain_is_measured_where_a_file_has_points) {
+  Tuning after = with_rule("ring", {1000, 9000});
+  after.points = {point_of(4096, {{"one_shot", 1.5}, {"ring", 1.0}})};
+  const std::vector<Change> all = changes({}, after);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_TRUE(all[0].measured);
+  EXPECT_NEAR(all[0].gain, 1.5, 1e-9);
+}
+
+TEST(TunePromises, a_rule_holds_is_worse_or_shows_no_difference) {
+  EXPECT_EQ(verdict_of({1.2, 1.1, 1.3}), Verdict::Holds);
+  EXPECT_EQ(verdict_of({1.05, 0.98, 1.1}), Verdict::Undecided);
+  EXPECT_EQ(verdict_of({0.98, 0.97, 0.99}), Verdict::Undecided) << "inside the margin";
+  EXPECT_EQ(verdict_of({0.9, 0.85, 0.95}), Verdict::Worse);
+}
+
+TEST(TunePromises, a_rule_is_checked_where_it_was_measured_or_in_the_middle) {
+  Rule rule;
+  rule.bytes = {100, 10000};
+  EXPECT_EQ(size_to_check(rule), 1000u);
+  rule.evidence = Evidence{};
+  rule.evidence->bytes = 512;
+  EXPECT_EQ(size_to_check(rule), 512u);
+  EXPECT_EQ(size_to_check(Rule{}), 5792u) << "8 B to 4 MiB";
+}
+
+TEST(TunePromises, held_out_sizes_lie_between_those_measured) {
+  Tuning file;
+  file.points = {point_of(64, {{"one_shot"}}), point_of(256, {{"one_shot"}}),
+                 point_of(260, {{"one_shot"}})};
+  const std::vector<Cell> cells = held_out_cells(file, 2);
+  ASSERT_EQ(cells.size(), 1u) << "nothing fits between 256 and 260";
+  EXPECT_EQ(cells[0].bytes, 128u);
+  EXPECT_TRUE(held_out_cells(file, 4).empty());
+}
+
+TEST(TunePromises, regret_is_against_the_best_that_the_other_half_chose) {
+  MeasuredPoint point = point_of(64, {{"one_shot", 1.3}, {"ring", 1.0}});
+  EXPECT_NEAR(*regret_of(point, "one_shot"), 1.3, 1e-9);
+  EXPECT_NEAR(*regret_of(point, "ring"), 1.0, 1e-9);
+  EXPECT_FALSE(regret_of(point, "two_shot"));
+}
+
+TEST(TunePromises, the_promise_is_ten_percent_at_95_of_100_and_25_percent_at_all) {
+  std::vector<HeldOut> all(100);
+  for (HeldOut& held : all) held.regret = 1.05;
+  for (std::size_t i = 0; i < 5; ++i) all[i].regret = 1.2;
+  EXPECT_TRUE(summarize(all).kept);
+  all[5].regret = 1.2;
+  EXPECT_FALSE(summarize(all).kept);
+  all[5].regret = 1.05;
+  all[0].regret = 1.26;
+  EXPECT_FALSE(summarize(all).kept);
+  EXPECT_FALSE(summarize({}).kept) << "nothing was shown";
+}
+
+}  // namespace
+}  // namespace tutti::tests
