@@ -155,7 +155,6 @@ Measurement measure(Team& team, const Workload& work, const std::vector<Contende
   Measurement result;
   result.seconds.resize(n);
   result.wrong.resize(n);
-  result.failure.resize(n);
   std::vector<Runner> runners;
   for (const Contender& contender : contenders) runners.emplace_back(team, work, contender);
 
@@ -178,7 +177,9 @@ Measurement measure(Team& team, const Workload& work, const std::vector<Contende
     const double after = team.measure_line_ns();
     const int kept = static_cast<int>(result.line_ns.size());
     // Where hardly anything is steady, an unsteady figure with its spread is better than none.
-    const bool rare = most - round - 1 < effort.rounds - kept;
+    const bool in_time =
+        first(team, effort.seconds > 0 && seconds_since(start) > effort.seconds ? 0 : 1) != 0;
+    const bool rare = most - round - 1 < effort.rounds - kept || (!in_time && kept < effort.least);
     const bool keep = rare || steady(before, after);
     if (keep) {
       for (std::size_t i = 0; i < n; ++i) result.seconds[i].push_back(seconds[i]);
@@ -186,10 +187,10 @@ Measurement measure(Team& team, const Workload& work, const std::vector<Contende
     } else {
       ++result.dropped;
     }
-    const bool late = (effort.seconds > 0 && seconds_since(start) > effort.seconds) ||
-                      (effort.interrupted != nullptr && *effort.interrupted);
-    const bool enough = keep && kept + 1 >= effort.rounds;
-    if (enough || first(team, late ? 1 : 0) != 0) break;
+    const int now = kept + (keep ? 1 : 0);
+    const bool interrupted = effort.interrupted != nullptr && *effort.interrupted;
+    if (now >= effort.rounds || (!in_time && now >= effort.least)) break;
+    if (first(team, interrupted ? 1 : 0) != 0) break;
   }
   for (std::size_t i = 0; i < n; ++i) {
     result.wrong[i] =

@@ -26,6 +26,7 @@ struct Effort {
   int rounds = 15;      ///< blocks of each contender
   double block_ms = 2;  ///< length of a block, as measured on the slowest contender
   double seconds = 0;   ///< stop early after so long; 0 = never
+  int least = 0;        ///< but not before so many rounds, steady or not
   /// Stop early when PE 0 sees it set; nullptr = never.
   const std::atomic<bool>* interrupted = nullptr;
 };
@@ -44,8 +45,7 @@ struct Measurement {
   std::vector<std::vector<double>> seconds;
   std::vector<double> line_ns;  ///< calibration of each kept round
   std::vector<std::size_t> wrong;
-  std::vector<std::string> failure;  ///< why a contender was disqualified, or empty
-  int dropped = 0;                   ///< rounds whose calibration brackets differed by > 15 %
+  int dropped = 0;  ///< rounds whose calibration brackets differed by > 15 %
 };
 
 /// Measures contenders interleaved: each round runs a block of each, in an order shuffled alike on

@@ -7,11 +7,10 @@ foreach(name file IN ZIP_LISTS NAMES FILES)
   set(bytes "")
   if(EXISTS "${file}")
     file(READ "${file}" hex HEX)
-    string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${hex}")
-    string(REGEX REPLACE "(................................................................................................)" "\\1\n" bytes "${bytes}")
+    string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
   endif()
   string(APPEND text "std::string_view ${name}();\nstd::string_view ${name}() {\n"
-                     "  static constexpr char kText[] = {${bytes}'\\0'};\n"
-                     "  return {kText, sizeof kText - 1};\n}\n")
+                     "  static const unsigned char text[] = {${bytes}0};\n"
+                     "  return {reinterpret_cast<const char*>(text), sizeof text - 1};\n}\n")
 endforeach()
 file(WRITE "${OUT}" "${text}}  // namespace ${NAMESPACE}\n")

@@ -14,6 +14,7 @@
 #include "collectives/tuner/explain.hpp"
 #include "collectives/tuner/rules.hpp"
 #include "collectives/tuner/tuning_file.hpp"
+#include "primitives/machine.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -34,12 +35,6 @@ void warn(const TeamState& team, const std::string& text) {
   if (team.world().pe() == 0) fmt::print(stderr, "tutti: {}\n", text);
 }
 
-/// This machine's facts, looked up once a process: it takes 16 ms, and they do not change.
-const MachineFacts& here() {
-  static const MachineFacts facts = this_machine();
-  return facts;
-}
-
 }  // namespace
 
 TeamTuner& TeamTuner::of(TeamState& team) {
@@ -54,7 +49,8 @@ TeamTuner::TeamTuner(TeamState& team)
   if (!settings.tuning_text.empty()) {
     Tuning file = parse_tuning(settings.tuning_text, settings.tuning,
                                team.world().options().extra_algorithms);
-    const auto differing = differences(file, here(), 0);
+    // PE 0's machine decides for all: PEs on other machines would choose other algorithms.
+    const auto differing = differences(file, machine_from_text(settings.machine_text), 0);
     if (differing.empty()) {
       file_ = std::move(file);
     } else {
@@ -165,6 +161,18 @@ std::string shared_text(detail::TeamState& team, const std::string& path) {
   return text;
 }
 
+/// What PE 0 has against the file, on all PEs; empty if nothing.
+std::string agreed_refusal(detail::TeamState& team, const Tuning& tuning) {
+  std::array<char, 400> mine{};
+  if (team.pe() == 0) {
+    const auto differing = differences(tuning, this_machine(), team.pes());
+    fmt::format("{}", fmt::join(differing, "; ")).copy(mine.data(), mine.size() - 1);
+  }
+  std::vector<std::array<char, 400>> all(static_cast<std::size_t>(team.pes()));
+  team.lane(0).exchange(mine.data(), mine.size(), all.data());
+  return all[0].data();
+}
+
 }  // namespace
 
 Explanation explain(const Team& team, Problem problem) {
@@ -180,11 +188,10 @@ void load_tuning(Team& team, const std::string& path, bool any_machine) {
   detail::TeamState& state = team.state();
   const std::string text = shared_text(state, path);
   Tuning tuning = parse_tuning(text, path, state.world().options().extra_algorithms);
-  const std::vector<std::string> differing =
-      any_machine ? std::vector<std::string>() : differences(tuning, detail::here(), state.pes());
-  if (!differing.empty()) {
-    throw Error(ErrorCode::Tuning, fmt::format("{} was measured on another machine: {}", path,
-                                               fmt::join(differing, "; ")));
+  const std::string refusal = any_machine ? std::string() : agreed_refusal(state, tuning);
+  if (!refusal.empty()) {
+    throw Error(ErrorCode::Tuning,
+                fmt::format("{} was measured on another machine: {}", path, refusal));
   }
   detail::TeamTuner::of(state).use(std::move(tuning));
 }

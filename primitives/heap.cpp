@@ -41,8 +41,11 @@ std::size_t Heap::growth_for(std::size_t bytes) {
 
 HeapRange Heap::take(std::size_t bytes, std::size_t lead, std::size_t members, BlockId id) {
   HeapRange range;
-  if (!fits(rounded(bytes), range)) {
-    const std::size_t growth = growth_for(bytes);
+  // Asking sweeps: what did not fit before may fit after.
+  const std::size_t growth = growth_for(bytes);
+  if (growth == 0) {
+    fits(rounded(bytes), range);
+  } else {
     segments_.push_back(std::make_shared<Segment>(Segment::create(growth, for_processes_)));
     free_.push_back({{0, growth}});
     owned_ += growth;

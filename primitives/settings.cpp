@@ -77,7 +77,15 @@ std::string shared_file(const std::string& path, int pe, int pes, const Allgathe
                 fmt::format("TUTTI_TUNING: {} {}", path,
                             all[0].error != 0 ? "cannot be read" : "has more than 4 MiB"));
   }
-  text.resize(all[0].bytes);
+  return shared_text(text, pes, allgather);
+}
+
+std::string shared_text(const std::string& mine, int pes, const Allgather& allgather) {
+  std::size_t bytes = mine.size();
+  std::vector<std::size_t> all(static_cast<std::size_t>(pes));
+  allgather(&bytes, sizeof bytes, all.data());
+  std::string text = mine;
+  text.resize(all[0]);
   std::string every(text.size() * static_cast<std::size_t>(pes), '\0');
   allgather(text.data(), text.size(), every.data());
   return every.substr(0, text.size());

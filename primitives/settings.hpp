@@ -31,6 +31,9 @@ struct Settings {
   std::string algorithm;    ///< TUTTI_ALGORITHM
   std::string tuning;       ///< TUTTI_TUNING: a path, read by PE 0
   std::string tuning_text;  ///< what it holds
+  /// Where there is a tuning file: the text of PE 0's machine, which decides for all whether the
+  /// file is used (primitives/machine.hpp).
+  std::string machine_text;
 };
 
 /// PE 0's environment over the options. Errors: `InvalidArgument` for a value that is not a size or
@@ -40,5 +43,8 @@ Settings settle(const Environment& environment, const Options& options);
 /// Collective: PE 0 reads a file, everyone gets the text. Errors: `Tuning`, on all PEs, if it
 /// cannot be read.
 std::string shared_file(const std::string& path, int pe, int pes, const Allgather& allgather);
+
+/// Collective: everyone gets PE 0's text.
+std::string shared_text(const std::string& mine, int pes, const Allgather& allgather);
 
 }  // namespace tutti::detail

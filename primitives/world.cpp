@@ -24,6 +24,7 @@
 #include "primitives/cpu.hpp"
 #include "primitives/fault.hpp"
 #include "primitives/loopback.hpp"
+#include "primitives/machine.hpp"
 #include "primitives/settings.hpp"
 
 namespace tutti::detail {
@@ -144,6 +145,8 @@ std::shared_ptr<World> World::create(int pe, int pes, const Allgather& allgather
   }
   if (!world->settings_.tuning.empty()) {
     world->settings_.tuning_text = shared_file(world->settings_.tuning, pe, pes, allgather);
+    const std::string machine = pe == 0 ? machine_text(this_machine()) : std::string();
+    world->settings_.machine_text = shared_text(machine, pes, allgather);
   }
   world->connect(allgather);
   if (usable_together(all) >= pes && world->transport_ == nullptr && nap_here().count() == 0) {

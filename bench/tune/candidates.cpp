@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/candidates.hpp"
+#include "bench/tune/candidates.hpp"
 
 #include <algorithm>
 #include <string_view>

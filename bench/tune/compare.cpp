@@ -14,12 +14,26 @@ namespace tutti::bench {
 namespace {
 
 constexpr double kFalseAlarms = 0.05;
-constexpr double kNormal95 = 1.96;
+/// Half an interval in standard errors: order statistics are a little nearer than 1.96 of them.
+constexpr double kHalfInterval = 1.86;
 constexpr std::size_t kBenchRounds = 15;  ///< tutti-bench's own; its JSON does not say
 
-/// Standard error of the logarithm of a median, from its interval.
-double log_error(const Interval& us) {
-  return (std::log(us.high) - std::log(us.low)) / (2 * kNormal95);
+/// Standard error of the logarithm of a median, from its interval. The interval comes from about
+/// 2 sqrt(n) order statistics, so that the error is known about as well as from sqrt(n) samples.
+struct LogError {
+  double variance = 0;
+  double degrees = 0;
+};
+LogError log_error(const TimedCell& cell) {
+  const double error = (std::log(cell.us.high) - std::log(cell.us.low)) / (2 * kHalfInterval);
+  return {error * error, std::sqrt(static_cast<double>(cell.rounds))};
+}
+
+/// Welch's degrees of freedom of a difference.
+double welch(const LogError& a, const LogError& b) {
+  const double both = a.variance + b.variance;
+  const double parts = a.variance * a.variance / a.degrees + b.variance * b.variance / b.degrees;
+  return parts > 0 ? both * both / parts : std::min(a.degrees, b.degrees);
 }
 
 double t_quantile(double degrees, double tail) {
@@ -78,8 +92,10 @@ std::vector<Comparison> compare(const Results& a, const Results& b) {
     if (found == b.end() || !usable(first) || !usable(found->second)) continue;
     const TimedCell& second = found->second;
     all.push_back({name, {second.us.median / first.us.median, 0, 0}, false});
-    errors.push_back(std::hypot(log_error(first.us), log_error(second.us)));
-    degrees.push_back(static_cast<double>(std::min(first.rounds, second.rounds)) - 1);
+    const LogError mine = log_error(first);
+    const LogError theirs = log_error(second);
+    errors.push_back(std::sqrt(mine.variance + theirs.variance));
+    degrees.push_back(welch(mine, theirs));
   }
   const double tail = kFalseAlarms / 2 / static_cast<double>(std::max<std::size_t>(1, all.size()));
   for (std::size_t i = 0; i < all.size(); ++i) {

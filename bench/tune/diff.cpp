@@ -159,8 +159,8 @@ void append_changes(Problem problem, const std::vector<std::uint64_t>& sizes, co
   std::vector<double> predicted;
   bool follows = false;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    problem.count = sizes[i] / grain_of(problem);
-    if (problem.count == 0) continue;
+    const std::size_t grain = grain_of(problem);
+    problem.count = (sizes[i] + grain - 1) / grain;
     const Explanation old = explain(problem, before);
     const Explanation now = explain(problem, after);
     const std::string was = describe(*old.algorithm, old.params);

@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "bench/baseline.hpp"
@@ -21,9 +22,11 @@ using Status = MeasuredCandidate::Status;
 
 constexpr std::size_t kFinalists = 4;
 constexpr int kScreeningRounds = 3;
+constexpr double kLookShare = 0.25;  ///< of a point's time, for the first look at all candidates
+constexpr double kLookCalls = 12;    ///< of a candidate in it, in each of two cycles
 constexpr int kMostRounds = 201;
-constexpr std::size_t kLeastRounds = 8;
-constexpr std::chrono::milliseconds kCallDeadline{30'000};
+constexpr std::size_t kLeastRounds = 8;  ///< in a regime
+constexpr int kLeastAtAll = 16;
 /// A regime, and a line transfer in it, for the built-in choice there.
 struct Regime {
   std::string_view name;
@@ -38,9 +41,42 @@ std::string builtin_choice(const Cell& cell, const Team& team, int line_ns) {
   return describe(*said.algorithm, said.params);
 }
 
-std::string canonical(Collective collective, const std::string& choice) {
-  const Forced parsed = parse_choice(collective, choice, "candidate");
+std::string canonical(Collective collective, const std::string& choice,
+                      std::span<const Algorithm* const> extra) {
+  const Forced parsed = parse_choice(collective, choice, "candidate", extra);
   return describe(*parsed.algorithm, parsed.params);
+}
+
+/// Which contender failed, and why, as the PE says where it began: the others, a call behind or
+/// ahead, only saw the team poisoned. All PEs get the same.
+struct Blame {
+  std::size_t contender = 0;
+  std::string reason;
+};
+std::optional<Blame> agreed_blame(Team& team, const std::optional<ContenderFailed>& failure) {
+  constexpr double kNothing = 3;
+  double distance = kNothing;  // from the origin
+  if (failure) {
+    const ErrorCode code = failure->code();
+    const bool told = code == ErrorCode::PeerFailed || code == ErrorCode::Poisoned;
+    distance = told ? 2 : code == ErrorCode::Timeout ? 1 : 0;
+  }
+  const double nearest = smallest(team, distance);
+  if (nearest == kNothing) return std::nullopt;
+  const bool here = distance == nearest;
+  const double far_away = 1e9;
+  Blame blame;
+  blame.contender = static_cast<std::size_t>(
+      smallest(team, here ? static_cast<double>(failure->contender) : far_away));
+  const int root = static_cast<int>(smallest(team, here ? team.pe() : far_away));
+  std::array<std::uint8_t, 400> text{};
+  if (team.pe() == root) {
+    const std::string_view said = failure->what();
+    std::ranges::copy(said.substr(0, text.size() - 1), text.begin());
+  }
+  broadcast(team, std::span(text), root);
+  blame.reason = reinterpret_cast<const char*>(text.data());
+  return blame;
 }
 
 /// A point in the making: its candidates, and the team that they run on.
@@ -57,7 +93,7 @@ class PointRun {
     std::vector<std::string> seen;
     for (std::size_t i = 0; i < choices.size(); ++i) {
       const std::string& choice = choices[i];
-      std::string full = canonical(cell.collective, choice);
+      std::string full = canonical(cell.collective, choice, effort.extra_algorithms);
       if (i < effort.always) needed_.push_back(full);
       if (std::ranges::find(seen, full) != seen.end()) continue;
       seen.push_back(std::move(full));
@@ -67,11 +103,29 @@ class PointRun {
   }
 
   void try_apart() {
+    const std::vector<std::size_t> who = running();
     std::vector<std::string> choices;
-    for (const MeasuredCandidate& candidate : candidates_) choices.push_back(candidate.choice);
+    for (const std::size_t i : who) choices.push_back(candidates_[i].choice);
     const std::vector<Trial> trials = try_candidates(parent_, cell_, choices);
-    for (std::size_t i = 0; i < trials.size(); ++i) {
-      if (!trials[i].right) give_up(i, trials[i].wrong, trials[i].reason);
+    for (std::size_t k = 0; k < who.size(); ++k) {
+      if (!trials[k].right) give_up(who[k], trials[k].wrong, trials[k].reason);
+    }
+  }
+
+  /// Leaves only so many candidates as a first look has time for: those with initial parameters
+  /// come before their variations.
+  void thin_out() {
+    std::vector<std::size_t> order = running();
+    if (order.size() <= kFinalists) return;
+    std::ranges::stable_partition(order, [&](std::size_t i) {
+      return is_needed(i) || candidates_[i].choice.find(':') == std::string::npos;
+    });
+    const double call_seconds = look_at({order.front()});
+    const double most = kLookShare * effort_.seconds / (kLookCalls * call_seconds);
+    for (std::size_t k = kFinalists; k < order.size(); ++k) {
+      if (static_cast<double>(k) < most || is_needed(order[k])) continue;
+      candidates_[order[k]].status = Status::Skipped;
+      candidates_[order[k]].reason = "no time left in the budget for a first look";
     }
   }
 
@@ -106,6 +160,7 @@ class PointRun {
       cycles_.push_back(measure_cycle(cycle, {.rounds = kMostRounds,
                                               .block_ms = 0.6,
                                               .seconds = seconds,
+                                              .least = kLeastAtAll,
                                               .interrupted = effort_.interrupted}));
     }
     for (CycleRounds& cycle : cycles_) {
@@ -150,6 +205,19 @@ class PointRun {
     candidates_[i].reason = reason.empty() ? "no reason known" : reason;
   }
 
+  /// Seconds of a call of one of these.
+  double look_at(std::vector<std::size_t> who) {
+    std::vector<std::size_t> others;
+    for (const std::size_t i : running()) {
+      if (std::ranges::find(who, i) == who.end()) others.push_back(i);
+    }
+    for (const std::size_t i : others) candidates_[i].status = Status::Skipped;
+    const CycleRounds look = measure_cycle(
+        effort_.cycles.front(), {.rounds = kScreeningRounds, .block_ms = 0.2, .seconds = 1});
+    for (const std::size_t i : others) candidates_[i].status = Status::Measured;
+    return std::max(1e-7, estimate(look.rounds[who.front()]).median);
+  }
+
   /// Measures those that are still running; whoever fails is given up, and the rest starts again on
   /// a new team.
   CycleRounds measure_cycle(Cycle cycle, const Effort& effort) {
@@ -159,18 +227,21 @@ class PointRun {
       result.cycle = cycle;
       result.rounds.resize(candidates_.size());
       if (who.empty()) return result;
-      double failed = static_cast<double>(who.size());
-      std::string reason;
+      std::optional<ContenderFailed> failure;
       std::optional<Measurement> measured;
       try {
         measured = measure_contenders(who, cycle, effort);
       } catch (const ContenderFailed& error) {
-        failed = static_cast<double>(error.contender);
-        reason = error.what();
+        failure = error;
+      } catch (const Error& error) {
+        // Between two contenders; what is agreed, as too little memory, is nobody's fault.
+        if (error.code() != ErrorCode::Poisoned && error.code() != ErrorCode::PeerFailed) throw;
+        failure.emplace(0, error);
       }
-      const auto first_failed = static_cast<std::size_t>(smallest(parent_, failed));
-      if (first_failed < who.size()) {
-        give_up(who[first_failed], false, reason);
+      if (const auto blame = agreed_blame(parent_, failure)) {
+        // The last one is MPI, which cannot be left behind.
+        if (blame->contender >= who.size()) throw Error(ErrorCode::System, blame->reason);
+        give_up(who[blame->contender], false, blame->reason);
         team_ = parent_.split(0, parent_.pe());
         continue;
       }
@@ -195,7 +266,8 @@ class PointRun {
     const Workload work(team_, cell);
     std::vector<Contender> contenders;
     for (const std::size_t i : who) {
-      contenders.push_back(tutti_call(team_, candidates_[i].choice, cell.contract, kCallDeadline));
+      contenders.push_back(
+          tutti_call(team_, candidates_[i].choice, cell.contract, effort_.call_deadline));
     }
     const bool finals = effort.rounds > kScreeningRounds;
     if (finals && cycle == effort_.cycles.front()) {
@@ -287,6 +359,7 @@ class PointRun {
 
 std::vector<MeasuredPoint> measure_point(Team& team, const Cell& cell, const PointEffort& effort) {
   PointRun run(team, cell, effort);
+  run.thin_out();
   if (effort.try_apart) run.try_apart();
   run.screen();
   run.measure_all();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,9 @@ struct PointEffort {
   bool try_apart = true;  ///< try each candidate in a child process first
   MachineSpeed speed;     ///< for the bound
   const std::atomic<bool>* interrupted = nullptr;
-  std::vector<std::string> choices = {};  ///< instead of all candidates
+  std::vector<std::string> choices = {};                ///< instead of all candidates
+  std::vector<const Algorithm*> extra_algorithms = {};  ///< that `choices` may name, too
+  std::chrono::milliseconds call_deadline{30'000};      ///< then a candidate has failed
   std::size_t always = 0;  ///< so many of the choices are measured whatever the first look says
 };
 

@@ -51,8 +51,9 @@ namespace {
 
 std::string evidence_text(const Evidence& evidence) {
   std::string text =
-      fmt::format("measured    {:.3g} us ({:.3g} to {:.3g}, {} rounds)\n", evidence.median_us,
-                  evidence.ci95_us[0], evidence.ci95_us[1], evidence.rounds);
+      fmt::format("measured    {:.3g} us ({:.3g} to {:.3g}, {} rounds{})\n", evidence.median_us,
+                  evidence.ci95_us[0], evidence.ci95_us[1], evidence.rounds,
+                  evidence.bytes != 0 ? fmt::format(", {} bytes", evidence.bytes) : "");
   if (evidence.vs_builtin) {
     text += fmt::format("            built-in choice took {:.3g} times as long\n",
                         *evidence.vs_builtin);
@@ -72,7 +73,8 @@ std::string to_string(const Explanation& explanation) {
                   detail::describe(explanation.problem), regime_of(explanation.problem.line_ns),
                   describe(*explanation.algorithm, explanation.params), name_of(explanation.where),
                   explanation.origin);
-  if (explanation.evidence) text += evidence_text(*explanation.evidence);
+  text += explanation.evidence ? evidence_text(*explanation.evidence)
+                               : "measured    no: whoever chose it has no evidence\n";
   text +=
       fmt::format("predicted   {:.3g} us (cost model, not measured)\n", explanation.predicted_us);
   if (explanation.runner_up) {

@@ -120,7 +120,9 @@ TEST(TuneChoosing, regimes_are_rows_of_their_own) {
   const std::vector<Row> rows = rows_of(points);
   ASSERT_EQ(rows.size(), 2u);
   for (const Row& row : rows) {
-    if (row.size() == 2) EXPECT_EQ(row[0]->bytes, 32u);
+    if (row.size() == 2) {
+      EXPECT_EQ(row[0]->bytes, 32u);
+    }
   }
 }
 

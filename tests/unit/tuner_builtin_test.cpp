@@ -2,13 +2,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "collectives/tuner/catalog.hpp"
+#include "collectives/tuner/cost.hpp"
 #include "collectives/tuner/explain.hpp"
 #include "collectives/tuner/rules.hpp"
 #include "collectives/tuner/select.hpp"
@@ -63,9 +67,14 @@ TEST(TunerBuiltin, built_in_choices_change_at_their_thresholds_and_nowhere_else)
   constexpr std::size_t kMi = 1 << 20;
   const std::vector<Step> steps = {
       {2, Memory::Private, 40, 56, "one_line", "one_shot"},
-      {4, Memory::Private, 200, kMi, "one_shot", "two_shot"},
+      {4, Memory::Private, 0, kMi, "one_shot", "two_shot"},
+      {3, Memory::Private, 40, 512, "one_shot", "two_shot"},
+      {4, Memory::Private, 200, 272, "one_shot", "two_shot"},
       {5, Memory::Private, 40, 56, "one_line", "one_shot"},
-      {5, Memory::Private, 40, 8192, "one_shot", "two_shot"},
+      {5, Memory::Private, 40, 240, "one_shot", "two_shot"},
+      {8, Memory::Private, 40, 208, "one_shot", "two_shot"},
+      {16, Memory::Private, 1, 176, "one_shot", "two_shot"},
+      {17, Memory::Private, 100, 160, "one_shot", "two_shot"},
       {130, Memory::Private, 0, 8192, "one_shot", "two_shot"},
       {2, Memory::Symmetric, 79, 16383, "one_shot", "symmetric_push"},
       {2, Memory::Symmetric, 80, 8 * kMi - 1, "one_shot", "symmetric_push"},
@@ -104,6 +113,60 @@ TEST(TunerBuiltin, choices_do_not_flap_between_neighbours) {
       EXPECT_LE(seen.size(), 2u) << describe(problem);
     }
   }
+}
+
+/// The sizes at which a choice of the built-in rules or a number of chunks may change, and their
+/// neighbours.
+std::set<std::size_t> telling_sizes(const std::vector<Rule>& rules) {
+  std::set<std::size_t> sizes;
+  const auto add = [&](std::size_t at) {
+    for (std::size_t bytes = at < 2 ? 0 : at - 2; bytes <= at + 2; ++bytes) sizes.insert(bytes);
+  };
+  for (std::size_t bytes = 0; bytes <= 300; ++bytes) add(bytes);
+  for (std::size_t bytes = 512; bytes <= std::size_t{1} << 28; bytes *= 2) add(bytes);
+  for (const Rule& rule : rules) {
+    if (rule.bytes.low) add(*rule.bytes.low);
+    if (rule.bytes.high) add(*rule.bytes.high);
+  }
+  return sizes;
+}
+
+/// Where one byte more changes the choice, the two choices cost about the same there by the cost
+/// model. Private memory, and regimes that are known: the model does not know that stores into a
+/// peer's tensor cross, and where nothing could be calibrated it has nothing to go by.
+TEST(TunerBuiltin, neighbouring_sizes_never_fall_off_a_cliff) {
+  const Catalog catalog = builtin_catalog();
+  const std::vector<Rule> rules = builtin_rules(catalog);
+  SelectorInput input;
+  input.catalog = &catalog;
+  input.built_in = rules;
+  const std::set<std::size_t> sizes = telling_sizes(rules);
+  int changes = 0;
+  for (std::size_t facts = 0; facts < 4 * kCollectives; ++facts) {
+    for (const int pes : {2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 24, 64}) {
+      Problem problem = allreduce_of(0, pes);
+      problem.dtype = DType::U8;
+      problem.collective = static_cast<Collective>(facts / 4);
+      constexpr std::array<int, 4> kRegimes = {30, 79, 100, 250};
+      problem.line_ns = kRegimes[facts % 4];
+      Decision last = select(problem, input);
+      for (const std::size_t bytes : sizes) {
+        problem.count = bytes;
+        Decision now = select(problem, input);
+        if (now.hash != last.hash && why_not(*last.algorithm, problem) == nullptr) {
+          ++changes;
+          const CostModel model = cost_model({}, problem);
+          const double before = predicted_us(*last.algorithm, last.params, problem, model);
+          const double after = predicted_us(*now.algorithm, now.params, problem, model);
+          EXPECT_LT(std::max(before, after), 1.25 * std::min(before, after))
+              << describe(problem) << ": " << last.algorithm->name << " " << before << " us, "
+              << now.algorithm->name << " " << after << " us";
+        }
+        last = std::move(now);
+      }
+    }
+  }
+  EXPECT_GE(changes, 4 * 9) << "every team of three or more changes to two shots";
 }
 
 TEST(TunerBuiltin, every_rule_resolves_against_the_library_itself) {

@@ -56,8 +56,36 @@ Rule full_rule() {
   rule.memory = Memory::Symmetric;
   rule.contract = Contract::Ordered;
   rule.algorithm = &fake::kReduceScatterRing;
-  rule.evidence = Evidence{0.1, {0.09, 0.3}, 31, 1.12, "direct", {{1.21, 1.33}}};
+  rule.evidence = Evidence{0.1, {0.09, 0.3}, 31, 1.12, "direct", {{1.21, 1.33}}, 4096};
   return rule;
+}
+
+MeasuredPoint full_point() {
+  MeasuredPoint point;
+  point.collective = Collective::ReduceScatter;
+  point.pes = 3;
+  point.bytes = 9007199254740993;
+  point.dtype = DType::F16;
+  point.op = Op::Avg;
+  point.memory = Memory::Symmetric;
+  point.contract = Contract::Ordered;
+  point.line_ns = 41.25;
+  point.rounds = 17;
+  point.dropped = 4;
+  point.bound_us = 0.125;
+  point.builtin = "direct";
+  point.mpi = {{Cycle::Skew, {5, 4, 6}}};
+  MeasuredCandidate good;
+  good.choice = "direct";
+  good.regret = 1.5;
+  good.vs_builtin = Interval{1.0 / 3, 0.25, 0.5};
+  good.times = {{Cycle::Decode, {2, 1, 3}}, {Cycle::Same, {0.3, 0.2, 0.4}}};
+  MeasuredCandidate bad;
+  bad.choice = "ring";
+  bad.status = MeasuredCandidate::Status::Failed;
+  bad.reason = "crashed: \"signal\" 11";
+  point.candidates = {good, bad};
+  return point;
 }
 
 Tuning full_tuning() {
@@ -75,6 +103,14 @@ Tuning full_tuning() {
   gather.pes.high = 17;
   gather.evidence = Evidence{1.0 / 3, {1e-9, 1e15}, 1, {}, {}, {}};
   tuning.rules = {full_rule(), shot, gather};
+  tuning.sweep = SweepFacts{60,
+                            59.5,
+                            true,
+                            {Cycle::Rotate, Cycle::Same},
+                            {{Collective::Allreduce, "ring", 4294967295},
+                             {Collective::Allreduce, "one_shot", 7},
+                             {Collective::Broadcast, "flat", 1}}};
+  tuning.points = {full_point(), full_point()};
   return tuning;
 }
 
@@ -99,7 +135,21 @@ TEST(TunerJson, every_key_of_a_rule_is_its_own) {
   EXPECT_EQ(rule.contract, Contract::Ordered);
   EXPECT_EQ(rule.evidence->vs_builtin, 1.12);
   EXPECT_EQ(rule.evidence->runner_up, "direct");
-  EXPECT_EQ(rule.origin, "t.json:4 rules[0]");
+  EXPECT_EQ(rule.evidence->bytes, 4096u);
+  EXPECT_EQ(rule.origin, "t.json:5 rules[0]");
+}
+
+TEST(TunerJson, every_key_of_a_point_and_of_the_sweep_is_its_own) {
+  const Tuning again = parse(to_json(full_tuning()));
+  EXPECT_EQ(again.points.at(1), full_point());
+  EXPECT_EQ(again.sweep, full_tuning().sweep);
+  EXPECT_NE(again.points.at(0).candidates.at(0).times, full_point().mpi);
+}
+
+TEST(TunerJson, a_file_without_sweep_and_points_has_none) {
+  const Tuning tuning = parse(R"({"tutti_tuning": 1, "rules": []})");
+  EXPECT_FALSE(tuning.sweep);
+  EXPECT_TRUE(tuning.points.empty());
 }
 
 TEST(TunerJson, a_full_file_has_every_key_in_the_documented_order) {
@@ -118,6 +168,12 @@ TEST(TunerJson, a_full_file_has_every_key_in_the_documented_order) {
   std::erase(rule_keys, "params");
   in_order(rule_keys, rule);
   in_order(kEvidenceKeys, text.find("evidence", rule));
+  in_order(kSweepKeys, text.find("\"sweep\""));
+  const std::size_t point = text.find("\"points\"");
+  in_order(kPointKeys, point);
+  std::vector<std::string_view> measured(kCandidateKeys.begin(), kCandidateKeys.end());
+  std::erase(measured, "reason");  // the first candidate was measured
+  in_order(measured, text.find("candidates", point));
 }
 
 TEST(TunerJson, schema_and_user_page_know_every_key) {
@@ -134,6 +190,9 @@ TEST(TunerJson, schema_and_user_page_know_every_key) {
     for (const std::string_view key : kMachineKeys) EXPECT_TRUE(mentions(key)) << document << key;
     for (const std::string_view key : kRuleKeys) EXPECT_TRUE(mentions(key)) << document << key;
     for (const std::string_view key : kEvidenceKeys) EXPECT_TRUE(mentions(key)) << document << key;
+    for (const std::string_view key : kSweepKeys) EXPECT_TRUE(mentions(key)) << document << key;
+    for (const std::string_view key : kPointKeys) EXPECT_TRUE(mentions(key)) << document << key;
+    for (const std::string_view key : kCandidateKeys) EXPECT_TRUE(mentions(key)) << document << key;
   }
 }
 

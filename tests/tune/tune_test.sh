@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# tune_test.sh TUTTI_TUNE SCHEMA_TEST SCHEMA CORPUS: the way from a sweep to a report, with PEs that
+# are threads, and what happens to a sweep that is interrupted.
+set -euo pipefail
+tune=$1 schema_test=$2 schema=$3 corpus=$4
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir"
+export TUTTI_PES=2
+
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+# status WANTED COMMAND...: runs it and compares its exit status; "0|1" allows both.
+status() {
+  local wanted=$1 got=0
+  shift
+  "$@" >out.txt 2>err.txt || got=$?
+  [[ $got =~ ^($wanted)$ ]] || {
+    cat out.txt err.txt
+    fail "$* ended with $got, expected $wanted"
+  }
+}
+has() { grep -q -- "$2" "$1" || { cat "$1"; fail "$1 does not say '$2'"; }; }
+
+echo "== a sweep writes a file that is well-formed and knows all candidates"
+small=(--collectives allreduce,broadcast --memory private --min 64 --max 64K)
+status 0 "$tune" sweep "${small[@]}" --budget 6s --out a.json
+has err.txt 's left'
+status 0 "$tune" check a.json
+has a.json '"status": "skipped"\|"status": "measured"'
+has a.json '"complete": true'
+python3 "$schema_test" "$tune" "$schema" "$corpus" "$dir/a.json" || [ $? = 77 ]
+
+echo "== verify, regret and explain take it"
+status '0|1' "$tune" verify a.json --seconds 1s
+has out.txt 'rules measured'
+status '0|1' "$tune" regret a.json --seconds 3s
+has out.txt 'held-out points'
+status 0 "$tune" explain allreduce --bytes 4096 --tuning a.json
+
+echo "== a file does not differ from itself"
+status 0 "$tune" diff a.json a.json
+status 0 "$tune" compare a.json a.json
+has out.txt 'no difference shown'
+
+echo "== resuming measures only what is missing"
+points=$(grep -c '"candidates"' a.json)
+status 0 "$tune" sweep "${small[@]}" --collectives allreduce,broadcast --budget 1s --resume --out a.json
+[ "$(grep -c '"candidates"' a.json)" -ge "$points" ] || fail "points were lost"
+has a.json '"complete": true'
+
+echo "== an interrupted sweep leaves a valid partial file"
+"$tune" sweep --budget 10m --out b.json 2>progress.txt &
+sweep=$!
+until grep -q left progress.txt; do kill -0 $sweep && sleep 0.1; done
+kill -INT $sweep
+wait $sweep || fail "an interrupted sweep ended with $?"
+status 0 "$tune" check b.json
+has b.json '"complete": false'
+status '0|1' "$tune" diff a.json b.json
+
+echo "== candidates are tried apart"
+status 0 "$tune" try allreduce --bytes 4096 one_shot ring
+has out.txt 'begin ring'
+[ "$(grep -c right out.txt)" = 2 ] || fail "not both are right"
+
+echo "== what is wrong on a command line or in a file ends with 2"
+status 2 "$tune" sweep --budget 0s --out c.json
+status 2 "$tune" sweep --cycles same,hot --out c.json
+status 2 "$tune" sweep --pes 3 --out c.json
+status 2 "$tune" try allreduce --bytes 4096 one_shoot
+status 2 "$tune" verify /no/such/file
+status 2 "$tune" diff a.json
+status 2 "$tune" compare a.json "$corpus/good/minimal.json"
+status 2 "$tune" regret "$corpus/good/minimal.json"
+[ ! -e c.json ] || fail "a refused sweep wrote a file"
+echo "all well"
