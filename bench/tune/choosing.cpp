@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kNearestNeighbours = 1.3;
 constexpr std::size_t kGrain = 64;
+constexpr std::size_t kReach = 4;  ///< a size says nothing about sizes farther away
 
 double median_of(const std::vector<double>& samples) { return estimate(samples).median; }
 
@@ -213,8 +214,14 @@ void append_rules(const Row& row, std::vector<Rule>& rules) {
     const bool deserves = won[i] != nullptr && deserves_rule(*row[i], *won[i]);
     if (deserves) {
       Rule rule = rule_of(*row[i], *won[i]);
-      if (i > 0) rule.bytes.low = halfway(row[i - 1]->bytes, row[i]->bytes) + 1;
-      if (i + 1 < row.size()) rule.bytes.high = halfway(row[i]->bytes, row[i + 1]->bytes);
+      if (i > 0) {
+        rule.bytes.low =
+            std::max(halfway(row[i - 1]->bytes, row[i]->bytes) + 1, row[i]->bytes / kReach);
+      }
+      if (i + 1 < row.size()) {
+        rule.bytes.high =
+            std::min(halfway(row[i]->bytes, row[i + 1]->bytes), row[i]->bytes * kReach);
+      }
       if (follows && same_choice(rules.back(), rule)) {
         rules.back().bytes.high = rule.bytes.high;
         const bool weaker = *rule.evidence->vs_builtin < *rules.back().evidence->vs_builtin;

@@ -56,7 +56,8 @@ std::vector<const MeasuredCandidate*> winners(const Row& row);
 bool deserves_rule(const MeasuredPoint& point, const MeasuredCandidate& winner);
 
 /// The rules of all rows. Neighbouring sizes with one winner are one range; ranges meet halfway
-/// (geometrically) between sizes and do not reach beyond the sizes measured. The evidence of a
+/// (geometrically) between sizes, but reach no farther than four times a size with this winner and
+/// not beyond the sizes measured. The evidence of a
 /// range is that of its least convincing size.
 std::vector<Rule> rules_of(std::span<const MeasuredPoint> points);
 

@@ -123,6 +123,7 @@ Json row_data(const Row& row) {
 
 std::string range_text(const Range& range) {
   if (!range.low && !range.high) return "all";
+  if (range.low == range.high) return std::to_string(*range.low);
   return fmt::format("{} to {}", range.low ? std::to_string(*range.low) : "0",
                      range.high ? std::to_string(*range.high) : "any");
 }

@@ -106,6 +106,15 @@ TEST(TuneChoosing, rules_do_not_reach_beyond_the_sizes_measured) {
   EXPECT_EQ(rules[0].bytes, (Range{64, 64}));
 }
 
+TEST(TuneChoosing, a_lonely_size_speaks_for_its_neighbourhood_only) {
+  const std::vector<MeasuredPoint> points = {
+      point_of(8, {{"one_shot", 1.0}, {"ring", 2.0, 0.5}}),
+      point_of(4096, {{"one_shot", 2.0}, {"ring", 1.0, 2.0}}),
+      point_of(4 << 20, {{"one_shot", 1.0}, {"ring", 2.0, 0.5}})};
+  ASSERT_EQ(rules_of(points).size(), 1u);
+  EXPECT_EQ(rules_of(points)[0].bytes, (Range{1024, 16384}));
+}
+
 TEST(TuneChoosing, wrong_and_failed_candidates_never_win) {
   MeasuredPoint point = point_of(64, {{"one_shot", 1.5}, {"ring", 1.0, 1.5}});
   point.candidates[1].status = MeasuredCandidate::Status::Wrong;
