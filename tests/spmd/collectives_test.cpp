@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -132,6 +135,29 @@ TEST(Collectives, mixed_calls_back_to_back_stay_exact) {
         }
       }
     });
+  }
+}
+
+/// The root runs ahead of its readers until its ring is full; they are late now and then.
+TEST(Collectives, a_row_of_broadcasts_that_fills_the_ring_does_not_stop) {
+  Options options;
+  options.timeout = std::chrono::seconds(20);
+  for (const char* algorithm : {"flat:ring_bytes=16K", "binomial:ring_bytes=16K"}) {
+    for (const int pes : {2, 3, 5}) {
+      run(
+          pes,
+          [&](Team& team) {
+            std::vector<int> data(1024);
+            for (int call = 0; call < 200; ++call) {
+              const bool late = team.pe() != 0 && call % 16 == 3;
+              if (late) std::this_thread::sleep_for(std::chrono::microseconds(300));
+              std::ranges::fill(data, team.pe() == 0 ? call : -1);
+              broadcast(team, data, 0, {.algorithm = algorithm});
+              for (const int value : data) ASSERT_EQ(value, call) << algorithm << pes;
+            }
+          },
+          options);
+    }
   }
 }
 
