@@ -2,6 +2,7 @@
 #include "bench/engine.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <numeric>
@@ -16,6 +17,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kLargestDrift = 0.15;
 constexpr std::uint64_t kVerifyCalls = 3;
+constexpr int kFirstLook = 8;           ///< calls of a block before its length is looked at
+constexpr double kLongestBlock = 0.05;  ///< seconds
+constexpr double kPatience = 4;         ///< times the seconds that were wanted
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -45,31 +49,36 @@ class Runner {
     }
   }
 
-  /// Seconds a cycle on this PE.
+  /// Seconds a cycle on this PE. A block that takes far longer than was foreseen, because others
+  /// use the CPUs, ends early on all PEs together.
   double block(int repeats, std::uint64_t& call) {
     // What happens between decode steps is long and of no interest: each call is timed by itself,
     // from a common start.
     const bool apart = work_.cell().cycle == Cycle::Decode;
     double sink = 0;
     double took = 0;
+    int done = 0;
     team_.barrier();
     const auto start = Clock::now();
-    for (int i = 0; i < repeats; ++i) {
+    while (done < repeats) {
+      ++done;
       ++call;
-      if (!apart) {
+      if (apart) {
+        work_.between(call);
+        team_.barrier();
+        const auto began = Clock::now();
+        sink += one_call(call);
+        took += seconds_since(began);
+      } else {
         sink += one_call(call);
         work_.between(call);
-        continue;
       }
-      work_.between(call);
-      team_.barrier();
-      const auto began = Clock::now();
-      sink += one_call(call);
-      took += seconds_since(began);
+      const bool look = done >= kFirstLook && std::has_single_bit(static_cast<unsigned>(done));
+      if (look && largest(team_, seconds_since(start)) > kLongestBlock) break;
     }
     if (!apart) took = seconds_since(start);
     sink_ = sink;
-    return took / repeats;
+    return took / done;
   }
 
  private:
@@ -177,8 +186,9 @@ Measurement measure(Team& team, const Workload& work, const std::vector<Contende
     const double after = team.measure_line_ns();
     const int kept = static_cast<int>(result.line_ns.size());
     // Where hardly anything is steady, an unsteady figure with its spread is better than none.
-    const bool in_time =
-        first(team, effort.seconds > 0 && seconds_since(start) > effort.seconds ? 0 : 1) != 0;
+    // 1: the time is up; more than that: whatever was measured has to do.
+    const double used = first(team, effort.seconds > 0 ? seconds_since(start) / effort.seconds : 0);
+    const bool in_time = used < 1;
     const bool rare = most - round - 1 < effort.rounds - kept || (!in_time && kept < effort.least);
     const bool keep = rare || steady(before, after);
     if (keep) {
@@ -189,7 +199,7 @@ Measurement measure(Team& team, const Workload& work, const std::vector<Contende
     }
     const int now = kept + (keep ? 1 : 0);
     const bool interrupted = effort.interrupted != nullptr && *effort.interrupted;
-    if (now >= effort.rounds || (!in_time && now >= effort.least)) break;
+    if (now >= effort.rounds || (!in_time && now >= effort.least) || used > kPatience) break;
     if (first(team, interrupted ? 1 : 0) != 0) break;
   }
   for (std::size_t i = 0; i < n; ++i) {

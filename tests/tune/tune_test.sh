@@ -25,13 +25,19 @@ status() {
 }
 has() { grep -q -- "$2" "$1" || { cat "$1"; fail "$1 does not say '$2'"; }; }
 
-echo "== a sweep writes a file that is well-formed and knows all candidates"
-small=(--collectives allreduce,broadcast --memory private --min 64 --max 64K)
-status 0 "$tune" sweep "${small[@]}" --budget 6s --out a.json
+echo "== a sweep writes a file that is well-formed, and resuming measures what is missing"
+small=(--collectives allreduce,broadcast --memory private --min 64 --max 64K --budget 5s)
+status 0 "$tune" sweep "${small[@]}" --out a.json
 has err.txt 's left'
+points=$(grep -c '"candidates"' a.json)
+for ((i = 0; i < 8; ++i)); do # a busy machine needs more than one budget
+  grep -q '"complete": true' a.json && break
+  status 0 "$tune" sweep "${small[@]}" --resume --out a.json
+done
+has a.json '"complete": true'
+[ "$(grep -c '"candidates"' a.json)" -ge "$points" ] || fail "points were lost"
 status 0 "$tune" check a.json
 has a.json '"status": "skipped"\|"status": "measured"'
-has a.json '"complete": true'
 python3 "$schema_test" "$tune" "$schema" "$corpus" "$dir/a.json" || [ $? = 77 ]
 
 echo "== verify, regret and explain take it"
@@ -45,12 +51,6 @@ echo "== a file does not differ from itself"
 status 0 "$tune" diff a.json a.json
 status 0 "$tune" compare a.json a.json
 has out.txt 'no difference shown'
-
-echo "== resuming measures only what is missing"
-points=$(grep -c '"candidates"' a.json)
-status 0 "$tune" sweep "${small[@]}" --collectives allreduce,broadcast --budget 1s --resume --out a.json
-[ "$(grep -c '"candidates"' a.json)" -ge "$points" ] || fail "points were lost"
-has a.json '"complete": true'
 
 echo "== an interrupted sweep leaves a valid partial file"
 "$tune" sweep --budget 10m --out b.json 2>progress.txt &
