@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "primitives/block.hpp"
+#include "primitives/fibers.hpp"
 #include "primitives/lane.hpp"
 #include "primitives/wait.hpp"
 #include "primitives/world.hpp"
@@ -39,6 +40,12 @@ class TeamState : public std::enable_shared_from_this<TeamState> {
   const std::vector<int>& members() const noexcept { return members_; }
   int member(int pe) const noexcept { return members_[static_cast<std::size_t>(pe)]; }
   const std::string& name() const noexcept { return name_; }
+  /// The lane of the next started operation: all but lane 0 in turn.
+  int next_lane() noexcept { return 1 + starts_++ % (kLanes - 1); }
+  /// The last operation started on a lane, if it may still be running.
+  std::shared_ptr<Task>& last_started(int lane) noexcept {
+    return last_started_[static_cast<std::size_t>(lane)];
+  }
   Lane& lane(int index) noexcept { return lanes_[static_cast<std::size_t>(index)]; }
   Block& words() const noexcept { return *words_; }
   bool all_direct() const noexcept { return words_->all_direct(); }
@@ -92,6 +99,8 @@ class TeamState : public std::enable_shared_from_this<TeamState> {
   Word* poison_ = nullptr;  ///< my instance's
   std::array<Lane, kLanes> lanes_;
   Rendezvous rendezvous_;
+  std::array<std::shared_ptr<Task>, kLanes> last_started_;
+  int starts_ = 0;
   std::uint64_t pings_ = 0;  ///< of all measurements so far; equal on all members
 };
 

@@ -36,8 +36,9 @@ struct Reply {
 ///
 /// Order: a word or atomic takes effect after everything that the same PE sent to the same target
 /// before it; payloads between two of them (or fences) take effect in any order. A payload with a
-/// word of its own takes effect after all earlier words, but may overtake earlier payloads. Every function copies what it
-/// is given before it returns. `progress` delivers what has come for this PE; nothing else does.
+/// word of its own takes effect after all earlier words, but may overtake earlier payloads. Every
+/// function copies what it is given before it returns. `progress` delivers what has come for this
+/// PE; nothing else does.
 class Transport {
  public:
   virtual ~Transport() = default;

@@ -46,10 +46,28 @@ void withdraw(Word& word) { word.fetch_sub(sleep_word::make(1, 0), std::memory_o
 
 }  // namespace
 
+bool WaitEngine::attentive() const noexcept { return world_.fibers().any(); }
+
+// An operation waits: the program goes on, and comes back whenever it waits itself.
+void WaitEngine::on_fiber(Predicate ready, const WaitSite& site) {
+  const auto start = Clock::now();
+  auto thorough_at = start + kBetweenThoroughChecks;
+  while (!ready()) {
+    world_.fibers().yield();
+    if (ready()) break;
+    const auto now = Clock::now();
+    const bool thorough = now >= thorough_at;
+    site.team->check(site, now - start, thorough, ready);
+    if (thorough) thorough_at = now + kBetweenThoroughChecks;
+  }
+  world_.fibers().note_progress();
+}
+
 void WaitEngine::sleep(Predicate ready, const WaitSite& site, milliseconds most) {
   ControlBlock& control = world_.control();
-  const std::uint32_t key =
-      site.on >= 0 ? static_cast<std::uint32_t>(site.team->member(site.on)) : sleep_word::kAnything;
+  const std::uint32_t key = site.on >= 0 && !attentive()
+                                ? static_cast<std::uint32_t>(site.team->member(site.on))
+                                : sleep_word::kAnything;
   announce(control.sleep, key);
   world_.node_sleepers().fetch_add(1, std::memory_order_seq_cst);
   const std::uint32_t bell = control.doorbell.load(std::memory_order_seq_cst);
@@ -57,7 +75,8 @@ void WaitEngine::sleep(Predicate ready, const WaitSite& site, milliseconds most)
   try {
     // Messages that came before I announced myself rang no bell.
     const bool more_to_come = world_.transport() != nullptr && world_.transport()->progress();
-    done = ready() || more_to_come;
+    const bool operations_moved = attentive() && world_.fibers().drive();
+    done = ready() || more_to_come || operations_moved;
   } catch (...) {
     world_.node_sleepers().fetch_sub(1, std::memory_order_seq_cst);
     withdraw(control.sleep);
@@ -69,6 +88,7 @@ void WaitEngine::sleep(Predicate ready, const WaitSite& site, milliseconds most)
 }
 
 void WaitEngine::slow(Predicate ready, const WaitSite& site) {
+  if (world_.fibers().any() && world_.fibers().inside()) return on_fiber(ready, site);
   const auto start = Clock::now();
   auto thorough_at = start + kBetweenThoroughChecks;
   auto warn_at = start + kBetweenWarnings;
@@ -78,6 +98,10 @@ void WaitEngine::slow(Predicate ready, const WaitSite& site) {
   ShownWait shown(world_, site, start);
   for (int round = 0;; ++round) {
     const bool more_to_come = world_.transport() != nullptr && world_.transport()->progress();
+    if (attentive() && world_.fibers().drive()) {
+      round = 0;  // they move: no time to sleep
+      nap = std::max(kShortestSleep, forced_nap);
+    }
     if (ready()) return;
     const auto now = Clock::now();
     const bool thorough = now >= thorough_at;

@@ -49,14 +49,15 @@ class WaitEngine {
   void set_spins(int spins) noexcept { spins_ = spins; }
   int spins() const noexcept { return spins_; }
 
-  /// Returns when `ready()` is true. Throws `Error` if that cannot happen any more: see
-  /// `TeamState::check`.
+  /// Returns when `ready()` is true; meanwhile lets all operations that this PE has started go on,
+  /// or the program, if an operation is what waits. Throws `Error` if that cannot happen any more:
+  /// see `TeamState::check`.
   template <class Ready>
   void until(Ready&& ready, const WaitSite& site) {
     if (ready()) [[likely]] {
       return;
     }
-    for (int i = spins_; i > 0; --i) {
+    for (int i = attentive() ? 0 : spins_; i > 0; --i) {
       cpu_pause();
       if (ready()) return;
     }
@@ -64,7 +65,9 @@ class WaitEngine {
   }
 
  private:
+  bool attentive() const noexcept;
   void slow(Predicate ready, const WaitSite& site);
+  void on_fiber(Predicate ready, const WaitSite& site);
   void sleep(Predicate ready, const WaitSite& site, std::chrono::milliseconds most);
 
   World& world_;

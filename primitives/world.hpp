@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "primitives/control.hpp"
+#include "primitives/fibers.hpp"
 #include "primitives/heap.hpp"
 #include "primitives/settings.hpp"
 #include "primitives/transport.hpp"
@@ -110,6 +111,9 @@ class World {
   int line_ns() const noexcept { return line_ns_; }
   void set_line_ns(int line_ns) noexcept { line_ns_ = line_ns; }
 
+  /// The operations that this PE has started.
+  Fibers& fibers() noexcept { return fibers_; }
+
   Word& node_sleepers() noexcept { return *node_sleepers_; }
   /// Held by the thread whose wait the PE's record shows.
   std::atomic<bool>& wait_shown() noexcept { return wait_shown_; }
@@ -140,6 +144,7 @@ class World {
   std::atomic<bool> wait_shown_{false};       ///< one of this PE's threads shows its wait
   char* fork_page_ = nullptr;
   int line_ns_ = 0;
+  Fibers fibers_;
 };
 
 }  // namespace tutti::detail

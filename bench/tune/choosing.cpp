@@ -193,9 +193,7 @@ Rule rule_of(const MeasuredPoint& point, const MeasuredCandidate& winner) {
   rule.bytes = {point.bytes, point.bytes};
   rule.line_ns = regime_range(point.line_ns);
   rule.dtype = point.dtype;
-  const bool reduces =
-      point.collective == Collective::Allreduce || point.collective == Collective::ReduceScatter;
-  if (reduces) rule.contract = point.contract;
+  if (reduces(point.collective)) rule.contract = point.contract;
   rule.memory = point.memory;
   rule.algorithm = choice.algorithm;
   rule.params = choice.params;

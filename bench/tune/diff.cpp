@@ -18,10 +18,6 @@ constexpr std::uint64_t kSmallest = 8;
 constexpr std::uint64_t kLargest = std::uint64_t{1} << 30;
 constexpr std::array<int, 3> kRegimes = {40, 100, 200};
 
-bool reduces(Collective collective) {
-  return collective == Collective::Allreduce || collective == Collective::ReduceScatter;
-}
-
 void add_rules(const Tuning& file, std::vector<const Rule*>& rules) {
   for (const Rule& rule : file.rules) rules.push_back(&rule);
 }

@@ -15,9 +15,8 @@ std::vector<Cell> kinds_of(const SweepPlan& plan) {
     for (const Collective collective : plan.collectives) {
       for (const DType type : plan.types) {
         for (const Contract contract : plan.contracts) {
-          const bool reduces =
-              collective == Collective::Allreduce || collective == Collective::ReduceScatter;
-          if (!reduces && contract != plan.contracts.front()) continue;  // it makes no difference
+          if (!reduces(collective) && contract != plan.contracts.front())
+            continue;  // it makes no difference
           Cell cell;
           cell.collective = collective;
           cell.dtype = type;

@@ -52,12 +52,10 @@ std::vector<std::string> algorithms_in(const Row& row) {
 }
 
 std::string title_of(const MeasuredPoint& point) {
-  const bool reduces =
-      point.collective == Collective::Allreduce || point.collective == Collective::ReduceScatter;
-  return fmt::format("{} {} {}{} memory, {} PEs, {}", name_of(point.collective),
-                     name_of(point.dtype), reduces ? std::string(name_of(point.op)) + " " : "",
-                     name_of(point.memory), point.pes,
-                     regime_of(static_cast<int>(std::lround(point.line_ns))));
+  return fmt::format(
+      "{} {} {}{} memory, {} PEs, {}", name_of(point.collective), name_of(point.dtype),
+      reduces(point.collective) ? std::string(name_of(point.op)) + " " : "", name_of(point.memory),
+      point.pes, regime_of(static_cast<int>(std::lround(point.line_ns))));
 }
 
 Json series_of(const Row& row, const std::string& algorithm) {

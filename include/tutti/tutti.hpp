@@ -14,6 +14,7 @@
 #include "tutti/problem.hpp"
 #include "tutti/shape.hpp"
 #include "tutti/signals.hpp"
+#include "tutti/start.hpp"
 #include "tutti/team.hpp"
 #include "tutti/tensor.hpp"
 #include "tutti/text.hpp"

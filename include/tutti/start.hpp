@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "tutti/collectives.hpp"
+#include "tutti/export.hpp"
+#include "tutti/team.hpp"
+
+/// Collectives that go on while the program does something else: start, then test or finish.
+///
+/// A started operation runs on a fiber and a lane of its own. It goes on whenever its PE waits for
+/// anything on any team, or tests. So PEs may finish what they started in any order; they start on
+/// one team in the same order, like all its calls. Buffers are the operation's until it has ended.
+/// One thread of a PE starts, tests and finishes. Source: MPI Forum, MPI 4.0, section 6.12.
+
+namespace tutti {
+
+namespace detail {
+struct Task;
+TUTTI_API std::shared_ptr<Task> start(Team& team, int lane, std::function<void()> body);
+TUTTI_API int lane_for_start(Team& team, const Call& call);
+TUTTI_API bool test(Team& team, Task& task);
+TUTTI_API void finish(Team& team, Task& task);
+TUTTI_API void abandon(Team& team, Task& task) noexcept;
+}  // namespace detail
+
+/// An operation that was started. Move-only.
+class [[nodiscard]] Request {
+ public:
+  Request(Team team, std::shared_ptr<detail::Task> task) noexcept
+      : team_(std::move(team)), task_(std::move(task)) {}
+  Request(Request&&) noexcept = default;
+  Request& operator=(Request&& other) {
+    if (task_ != nullptr) finish();
+    team_ = other.team_;
+    task_ = std::move(other.task_);
+    return *this;
+  }
+  /// Finishes it, like the destructor of a `std::jthread`, and lets its error go; while an
+  /// exception unwinds the stack it makes the team unusable instead, so that nobody waits for this
+  /// PE.
+  ~Request() {
+    if (task_ != nullptr) detail::abandon(team_, *task_);
+  }
+
+  /// Whether it has ended; does not block, and lets everything that this PE started go on. Throws
+  /// its error, once.
+  bool test() {
+    if (task_ == nullptr || !detail::test(team_, *task_)) return task_ == nullptr;
+    finish();
+    return true;
+  }
+  /// Blocks until it has ended. Errors: its own, once.
+  void finish() {
+    const std::shared_ptr<detail::Task> task = std::exchange(task_, nullptr);
+    if (task != nullptr) detail::finish(team_, *task);
+  }
+
+ private:
+  Team team_;
+  std::shared_ptr<detail::Task> task_;
+};
+
+/// Starts `body(team, call)`, any sequence of collectives on this team that pass on `call`: it
+/// names the lane. `call.lane` 0 = the next one of lanes 1 to 3, else that one; operations on one
+/// lane run one after the other. Collective in the sense that all PEs start the same. Allocates.
+/// Errors: `InvalidArgument` (here) for a lane that does not exist; all others from `finish`.
+template <class Body>
+requires std::invocable<Body&, Team&, const Call&> Request start(Team& team, Body body,
+                                                                 Call call = {}) {
+  call.lane = detail::lane_for_start(team, call);
+  auto task = detail::start(
+      team, call.lane,
+      [team, call, algorithm = std::string(call.algorithm), body = std::move(body)]() mutable {
+        call.algorithm = algorithm;
+        body(team, static_cast<const Call&>(call));
+      });
+  return Request(team, std::move(task));
+}
+
+/// `start` of one collective; arguments as there.
+template <detail::ElementRange In, detail::ElementRange Out>
+Request start_allreduce(Team& team, const In& in, Out&& out, Op op, const Call& call = {}) {
+  const auto buffers = detail::buffers_of(in, out);
+  return start(
+      team, [=](Team& on, const Call& with) { detail::allreduce(on, buffers, op, with); }, call);
+}
+template <detail::ElementRange InOut>
+Request start_allreduce(Team& team, InOut&& in_out, Op op, const Call& call = {}) {
+  return start_allreduce(team, in_out, in_out, op, call);
+}
+template <detail::ElementRange In, detail::ElementRange Out>
+Request start_allgather(Team& team, const In& in, Out&& out, const Call& call = {}) {
+  const auto buffers = detail::buffers_of(in, out);
+  return start(
+      team, [=](Team& on, const Call& with) { detail::allgather(on, buffers, with); }, call);
+}
+template <detail::ElementRange In, detail::ElementRange Out>
+Request start_reduce_scatter(Team& team, const In& in, Out&& out, Op op, const Call& call = {}) {
+  const auto buffers = detail::buffers_of(in, out);
+  return start(
+      team, [=](Team& on, const Call& with) { detail::reduce_scatter(on, buffers, op, with); },
+      call);
+}
+template <detail::ElementRange In, detail::ElementRange Out>
+Request start_alltoall(Team& team, const In& in, Out&& out, const Call& call = {}) {
+  const auto buffers = detail::buffers_of(in, out);
+  return start(
+      team, [=](Team& on, const Call& with) { detail::alltoall(on, buffers, with); }, call);
+}
+template <detail::ElementRange InOut>
+Request start_broadcast(Team& team, InOut&& in_out, int root, const Call& call = {}) {
+  const auto buffers = detail::buffers_of(in_out, in_out);
+  return start(
+      team, [=](Team& on, const Call& with) { detail::broadcast(on, buffers, root, with); }, call);
+}
+
+}  // namespace tutti

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/start.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+
+#include "primitives/fibers.hpp"
+#include "primitives/team_state.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::detail {
+
+int lane_for_start(Team& team, const Call& call) {
+  TeamState& state = team.state();
+  if (call.lane < 0 || call.lane >= kLanes) {
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("start, PE {}: lane {}; allowed are 0 to {}", state.pe(), call.lane,
+                            kLanes - 1));
+  }
+  return call.lane != 0 ? call.lane : state.next_lane();
+}
+
+std::shared_ptr<Task> start(Team& team, int lane, std::function<void()> body) {
+  TeamState& state = team.state();
+  state.check_usable();
+  std::shared_ptr<Task>& last = state.last_started(lane);
+  if (last != nullptr && last->done) last.reset();
+  return last = state.world().fibers().start(std::move(body), last);
+}
+
+bool test(Team& team, Task& task) {
+  World& world = team.state().world();
+  if (world.transport() != nullptr) world.transport()->progress();
+  if (!task.done) world.fibers().drive();
+  return task.done;
+}
+
+void finish(Team& team, Task& task) {
+  TeamState& state = team.state();
+  state.world().waiting().until([&] { return task.done; }, {&state, "finish"});
+  if (task.error) std::rethrow_exception(std::exchange(task.error, nullptr));
+}
+
+void abandon(Team& team, Task& task) noexcept {
+  if (task.done) return;
+  TeamState& state = team.state();
+  try {
+    if (std::uncaught_exceptions() > 0) {
+      state.poison(ErrorCode::PeerFailed, "an exception left a PE that had started an operation",
+                   state.world().pe());
+    }
+    finish(team, task);
+  } catch (...) {
+    // Said by whoever noticed; nothing more can be done from a destructor.
+  }
+}
+
+}  // namespace tutti::detail
