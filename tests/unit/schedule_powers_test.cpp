@@ -157,6 +157,7 @@ TEST(KaryTree, children_are_those_whose_parent_a_pe_is) {
         for (int i = 0; i < kary_children(pe, fanout, pes); ++i) {
           children.insert(kary_first_child(pe, fanout) + i);
         }
+        EXPECT_TRUE(children.empty() || *children.rbegin() < pes);
         for (int other = 0; other < pes; ++other) {
           EXPECT_EQ(kary_parent(other, fanout) == pe, children.contains(other));
         }
