@@ -19,7 +19,7 @@ constexpr double kLargestDrift = 0.15;
 constexpr std::uint64_t kVerifyCalls = 3;
 constexpr int kFirstLook = 8;           ///< calls of a block before its length is looked at
 constexpr double kLongestBlock = 0.05;  ///< seconds
-constexpr double kPatience = 4;         ///< times the seconds that were wanted
+constexpr double kPatience = 2;         ///< times the seconds that were wanted
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();

@@ -112,7 +112,7 @@ std::vector<HeldOut> held_out_regrets(Team& team, const Tuning& file, double sec
       HeldOut held{std::move(point), {}, 0};
       held.choice = chosen(problem_of(held.point));
       const auto regret = regret_of(held.point, held.choice);
-      if (!regret) continue;
+      if (!regret || !covers(file, held.point)) continue;
       held.regret = *regret;
       all.push_back(std::move(held));
     }

@@ -22,7 +22,8 @@ struct RuleCheck {
 /// choice, in `seconds` altogether. Collective; the result is PE 0's.
 std::vector<RuleCheck> verify(Team& team, const Tuning& file, double seconds);
 
-/// Measures the held-out cells in `seconds` altogether. Collective; the result is PE 0's.
+/// Measures the held-out cells in `seconds` altogether; what came in a regime that the file does
+/// not cover is left out. Collective; the result is PE 0's.
 std::vector<HeldOut> held_out_regrets(Team& team, const Tuning& file, double seconds);
 
 }  // namespace tutti::bench

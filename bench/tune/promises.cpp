@@ -40,6 +40,16 @@ std::size_t size_to_check(const Rule& rule) {
   return static_cast<std::size_t>(std::sqrt(static_cast<double>(low) * static_cast<double>(high)));
 }
 
+bool covers(const Tuning& file, const MeasuredPoint& point) {
+  std::vector<MeasuredPoint> with = file.points;
+  with.push_back(point);
+  const std::vector<Row> rows = rows_of(with);
+  return std::ranges::any_of(rows, [&](const Row& row) {
+    const bool mine = std::ranges::find(row, &with.back()) != row.end();
+    return mine && row.size() > 1;
+  });
+}
+
 std::vector<Cell> held_out_cells(const Tuning& file, int pes) {
   std::vector<Cell> cells;
   for (const Row& row : rows_of(file.points)) {

@@ -32,6 +32,10 @@ struct HeldOut {
   double regret = 0;
 };
 
+/// Whether the file was measured in the regime of a point, for this kind of problem: only then it
+/// promises anything about it.
+bool covers(const Tuning& file, const MeasuredPoint& point);
+
 /// Sizes halfway between the neighbours that the sweep measured.
 std::vector<Cell> held_out_cells(const Tuning& file, int pes);
 

@@ -215,6 +215,26 @@ TEST(Tuning, a_loaded_file_decides_and_what_ran_is_what_explain_said) {
   std::filesystem::remove(path);
 }
 
+TEST(Tuning, a_file_of_another_machine_is_refused_by_all_with_what_pe_0_says) {
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("tutti_other_machine_" + std::to_string(getpid()) + ".json");
+  std::ofstream(path) << R"({"tutti_tuning": 1, "machine": {"cpu": "Another", "cores": 99},
+    "rules": [{"collective": "allreduce", "algorithm": "two_shot"}]})";
+  std::vector<std::string> errors(3);
+  run(3, [&](Team& team) {
+    try {
+      load_tuning(team, path);
+    } catch (const Error& error) {
+      errors[static_cast<std::size_t>(team.pe())] = error.what();
+    }
+    load_tuning(team, path, true);  // the team can be used still
+  });
+  EXPECT_THAT(errors[0], ::testing::HasSubstr("cores: 99 in the file"));
+  EXPECT_EQ(errors[1], errors[0]);
+  EXPECT_EQ(errors[2], errors[0]);
+  std::filesystem::remove(path);
+}
+
 TEST(Tuning, a_file_that_cannot_be_read_is_the_same_error_on_all) {
   run(3, [](Team& team) {
     EXPECT_THROW(load_tuning(team, "/no/such/file"), Error);

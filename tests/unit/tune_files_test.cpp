@@ -153,6 +153,16 @@ TEST(TunePromises, held_out_sizes_lie_between_those_measured) {
   EXPECT_TRUE(held_out_cells(file, 4).empty());
 }
 
+TEST(TunePromises, a_file_promises_nothing_about_regimes_that_it_did_not_see) {
+  Tuning file;
+  file.points = {point_of(64, {{"one_shot"}}, 50)};
+  EXPECT_TRUE(covers(file, point_of(128, {{"one_shot"}}, 70)));
+  EXPECT_FALSE(covers(file, point_of(128, {{"one_shot"}}, 200)));
+  MeasuredPoint other = point_of(128, {{"one_shot"}}, 50);
+  other.memory = Memory::Symmetric;
+  EXPECT_FALSE(covers(file, other));
+}
+
 TEST(TunePromises, regret_is_against_the_best_that_the_other_half_chose) {
   MeasuredPoint point = point_of(64, {{"one_shot", 1.3}, {"ring", 1.0}});
   EXPECT_NEAR(*regret_of(point, "one_shot"), 1.3, 1e-9);

@@ -11,6 +11,7 @@
 #include "collectives/tuner/explain.hpp"
 #include "collectives/tuner/select.hpp"
 #include "fake_algorithms.hpp"
+#include "primitives/machine.hpp"
 #include "tutti/tuning.hpp"
 
 namespace tutti::detail {
@@ -145,6 +146,19 @@ TEST(TunerMachine, regimes_have_the_documented_borders) {
   EXPECT_EQ(regime_of(80), "mid");
   EXPECT_EQ(regime_of(150), "mid");
   EXPECT_EQ(regime_of(151), "far");
+}
+
+TEST(TunerMachine, the_facts_that_are_compared_survive_the_way_between_pes) {
+  const MachineFacts machine = {
+      "A CPU: \"fast\" ", 64, 2048, 98304, "avx2 avx512f", 1, 2, "v", "m", "b", "d"};
+  const MachineFacts there = machine_from_text(machine_text(machine));
+  EXPECT_THAT(differences(there, machine), IsEmpty());
+  MachineFacts other = machine;
+  other.l3_kib = 1;
+  other.instruction_sets = "avx2";
+  EXPECT_EQ(differences(machine_from_text(machine_text(other)), machine).size(), 2u);
+  const MachineFacts unknown = machine_from_text(machine_text({}));
+  EXPECT_EQ(unknown, MachineFacts{});
 }
 
 }  // namespace
