@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
 
 #include "bench/baseline.hpp"
+#include "bench/tune/blame.hpp"
 #include "bench/tune/candidates.hpp"
 #include "bench/tune/choosing.hpp"
 #include "bench/tune/try_candidates.hpp"
@@ -45,38 +45,6 @@ std::string canonical(Collective collective, const std::string& choice,
                       std::span<const Algorithm* const> extra) {
   const Forced parsed = parse_choice(collective, choice, "candidate", extra);
   return describe(*parsed.algorithm, parsed.params);
-}
-
-/// Which contender failed, and why, as the PE says where it began: the others, a call behind or
-/// ahead, only saw the team poisoned. All PEs get the same.
-struct Blame {
-  std::size_t contender = 0;
-  std::string reason;
-};
-std::optional<Blame> agreed_blame(Team& team, const std::optional<ContenderFailed>& failure) {
-  constexpr double kNothing = 3;
-  double distance = kNothing;  // from the origin
-  if (failure) {
-    const ErrorCode code = failure->code();
-    const bool told = code == ErrorCode::PeerFailed || code == ErrorCode::Poisoned;
-    distance = told ? 2 : code == ErrorCode::Timeout ? 1 : 0;
-  }
-  const double nearest = smallest(team, distance);
-  if (nearest == kNothing) return std::nullopt;
-  const bool here = distance == nearest;
-  const double far_away = 1e9;
-  Blame blame;
-  blame.contender = static_cast<std::size_t>(
-      smallest(team, here ? static_cast<double>(failure->contender) : far_away));
-  const int root = static_cast<int>(smallest(team, here ? team.pe() : far_away));
-  std::array<std::uint8_t, 400> text{};
-  if (team.pe() == root) {
-    const std::string_view said = failure->what();
-    std::ranges::copy(said.substr(0, text.size() - 1), text.begin());
-  }
-  broadcast(team, std::span(text), root);
-  blame.reason = reinterpret_cast<const char*>(text.data());
-  return blame;
 }
 
 /// A point in the making: its candidates, and the team that they run on.

@@ -72,7 +72,8 @@ constexpr BadFile kBadFiles[] = {
     {R"({"tutti_tuning": 1, "rules": {}})",
      "t.json:1:30: rules: expected a list of rules, got an object"},
     {R"({"tutti_tuning": 1, "rules": [], "rulez": []})",
-     "t.json:1:34: unknown key 'rulez'; did you mean 'rules'? Valid: tutti_tuning, machine, sweep, rules, points"},
+     "t.json:1:34: unknown key 'rulez'; did you mean 'rules'? Valid: tutti_tuning, machine, sweep, "
+     "rules, points"},
     {"{\"tutti_tuning\": 1,\n\"rules\": [],\n \"rules\": []}",
      "t.json:3:2: duplicate key 'rules', first on line 2"},
     {"{\"tutti_tuning\": 1, // no comments\n \"rules\": []}", "t.json:1:21: syntax error"},
