@@ -117,10 +117,7 @@ class Door {
   void run(Lane& lane, const Plan& plan, int root) {
     LanePlans& kept = TeamTuner::of(team_).lane(call_.lane);
     if (plan.ring_bytes != 0) lane.require_ring(plan.ring_bytes);
-    CallRecord record = plan.record;
-    record.root = root;
-    record.how ^= begins(kept);
-    lane.begin(record, call_.timeout);
+    lane.begin(plan.record, {root, begins(kept), call_.timeout});
     ExecutionState state{.team = team_,
                          .lane = lane,
                          .problem = plan.problem,

@@ -17,14 +17,14 @@ enum : std::size_t { kRingBytes, kChunkBytes, kStore };
 inline constexpr std::array<Parameter, 3> kParameters = {
     ring_parameter(2 << 20), chunk_parameter(1 << 18), store_parameter()};
 
-inline std::size_t scratch_bytes(const Problem&, const Params& params) {
-  return ring_of(params[kRingBytes]);
+inline std::size_t scratch_bytes(const Problem& problem, const Params& params) {
+  return ring_of(params[kRingBytes], problem.count * size_of(problem.dtype));
 }
 
 inline Pipeline pipeline(const Problem& problem, const Params& params) {
   return Pipeline::plan(problem.count, size_of(problem.dtype),
                         static_cast<std::size_t>(params[kChunkBytes]), 0,
-                        ring_of(params[kRingBytes]));
+                        scratch_bytes(problem, params));
 }
 
 /// Everyone but the root stages its input for the root. Piece k is published by step k + 1; the

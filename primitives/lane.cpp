@@ -18,11 +18,12 @@ std::atomic_ref<std::uint64_t> word_at(std::byte* at) {
 }
 
 /// 12 bits that are never 0, which means "refused". Counts that differ by little differ here.
-std::uint64_t fingerprint(const CallRecord& record) {
+std::uint64_t fingerprint(const CallRecord& record, const CallDetails& details) {
   std::uint64_t hash =
-      record.how + static_cast<std::uint64_t>(record.kind) * 0x9e3779b97f4a7c15u +
+      (record.how ^ details.counts) +
+      static_cast<std::uint64_t>(record.kind) * 0x9e3779b97f4a7c15u +
       record.count * 0xd6e8feb86659fd93u +
-      static_cast<std::uint64_t>(static_cast<std::int64_t>(record.root)) * 0xa0761d6478bd642fu;
+      static_cast<std::uint64_t>(static_cast<std::int64_t>(details.root)) * 0xa0761d6478bd642fu;
   hash ^= hash >> 32;
   hash *= 0xe7037ed1a0b428dbu;
   return 1 + (hash >> 40) % kFingerprintMask;
@@ -74,20 +75,22 @@ void Lane::catch_up(std::uint64_t target) {
   all_arrived_ = std::max(all_arrived_, target);
 }
 
-void Lane::begin(const CallRecord& record, std::chrono::milliseconds timeout) {
+void Lane::begin(const CallRecord& record, const CallDetails& details) {
   team_->check_usable();
   team_->world().note_thread();
   ++call_;
   kind_ = record.kind;
   posted_ = false;
-  timeout_ = timeout;
+  timeout_ = details.timeout;
   reservations_.clear();
   slot_offset_ = slot_offset(index_, call_);
-  expected_ = call_ << kFingerprintBits | fingerprint(record);
+  expected_ = call_ << kFingerprintBits | fingerprint(record, details);
   if (call_ > all_arrived_ + kDepth - 1) catch_up(call_ - kDepth / 2);
   CallRecord& shown = words_[static_cast<std::size_t>(pe_)]->records[call_ % kDepth];
   shown = record;
   shown.call = call_;
+  shown.root = details.root;
+  shown.how = record.how ^ details.counts;
   CallSlot& slot = own_slot();
   word_at(reinterpret_cast<std::byte*>(&slot.consumed)).store(0, std::memory_order_relaxed);
   delay_here("lane.begin");

@@ -48,6 +48,13 @@ struct CallRecord {
   std::array<char, 24> detail{};  ///< "f32 sum one_shot", for people
 };
 
+/// What differs from call to call of one record.
+struct CallDetails {
+  std::int32_t root = -1;
+  std::uint64_t counts = 0;  ///< hash of further numbers that all PEs must agree on
+  std::chrono::milliseconds timeout{0};
+};
+
 inline constexpr std::uint64_t kDepth = 8;  ///< call slots of a lane
 inline constexpr std::size_t kExchangeBytes = 512;
 
@@ -95,7 +102,7 @@ class Lane {
   void attach(TeamState& team, int index);
 
   /// Starts the next call; nothing is visible to peers yet. Throws if the team is poisoned.
-  void begin(const CallRecord& record, std::chrono::milliseconds timeout = {});
+  void begin(const CallRecord& record, const CallDetails& details = {});
   /// Posts that this PE refuses the call it was about to make; `text` says why.
   void refuse(CallKind kind, const std::string& text);
 

@@ -34,7 +34,7 @@ const char* supports(const Problem& problem) {
 Pipeline pipeline(const Problem& problem, const Params& params) {
   return Pipeline::plan(problem.count, size_of(problem.dtype),
                         static_cast<std::size_t>(params[rooted_pieces::kChunkBytes]), kLag,
-                        ring_of(params[rooted_pieces::kRingBytes]), 2, 4);
+                        rooted_pieces::scratch_bytes(problem, params), 2, 4);
 }
 
 Part slice_of(const Problem& problem, const Part& block, int pe) {

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gtest/gtest.h>
+// What the kernels leave out has to be known first.
+// clang-format off
+#include "primitives/simd_targets.hpp"
+
 #include <hwy/targets.h>
+// clang-format on
+
+#include <gtest/gtest.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +18,6 @@
 #include "collectives/kernels/fold.hpp"
 #include "fold_reference.hpp"
 #include "primitives/copy.hpp"
-#include "primitives/simd_targets.hpp"  // before Highway, as the kernels do
 #include "tutti/types.hpp"
 
 #if defined(__SSE2__)
