@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
-#include "collectives/execution_state.hpp"
+#include "collectives/prepared.hpp"
 #include "collectives/team_tuner.hpp"
 #include "collectives/tuner/rules.hpp"
-#include "primitives/copy.hpp"
+#include "primitives/team_state.hpp"
 #include "tutti/collectives.hpp"
 #include "tutti/error.hpp"
 
@@ -80,10 +80,20 @@ class Door {
     }
     if (problem_.pes == 1) {
       team_.check_usable();
-      alone(own_block);
+      if (buffers_.prepared != nullptr) {
+        keep({}, own_block, root);
+      } else {
+        copy_own_block(buffers_, own_block);
+      }
       return;
     }
-    run(lane, planned(lane), root);
+    const Plan& plan = planned(lane);
+    if (plan.ring_bytes != 0) lane.require_ring(plan.ring_bytes);
+    if (buffers_.prepared != nullptr) [[unlikely]] {
+      keep(plan, own_block, root);
+      return;
+    }
+    run_plan(team_, plan, buffers_, root, begins(TeamTuner::of(team_).lane(call_.lane)), call_);
   }
 
   int pe() const { return team_.pe(); }
@@ -109,36 +119,14 @@ class Door {
     }
   }
 
-  void alone(const std::byte* own_block) {
-    const std::size_t bytes = buffers_.out_elements * element();
-    if (bytes != 0 && buffers_.out != own_block) copy(buffers_.out, own_block, bytes);
-  }
-
-  void run(Lane& lane, const Plan& plan, int root) {
-    LanePlans& kept = TeamTuner::of(team_).lane(call_.lane);
-    if (plan.ring_bytes != 0) lane.require_ring(plan.ring_bytes);
-    lane.begin(plan.record, {root, begins(kept), call_.timeout});
-    ExecutionState state{.team = team_,
-                         .lane = lane,
-                         .problem = plan.problem,
-                         .buffers = buffers_,
-                         .root = root,
-                         .ring = plan.ring_bytes == 0 ? nullptr : &lane.ring(plan.ring_bytes),
-                         .fold_fn = plan.fold,
-                         .sources = kept.sources,
-                         .targets = kept.targets,
-                         .in_begins = kept.in_begins,
-                         .out_begins = kept.out_begins};
-    Execution execution(state);
-    if (problem_.contract == Contract::Ordered) {
-      const DenormalGuard guard;
-      plan.algorithm->run(execution, plan.params);
-    } else {
-      plan.algorithm->run(execution, plan.params);
-    }
-    kept.ran = plan.algorithm;
-    kept.params = plan.params;
-    kept.traffic = state.traffic;
+  /// Instead of running: the same call, ready to run.
+  void keep(const Plan& plan, const std::byte* own_block, int root) {
+    Prepared& prepared = *buffers_.prepared;
+    prepared.buffers = buffers_;
+    prepared.buffers.prepared = nullptr;
+    prepared.plan = plan;
+    prepared.own_block = own_block;
+    prepared.root = root;
   }
 
   /// Where blocks with counts begin; returns a hash of the counts that all PEs must agree on.

@@ -30,6 +30,8 @@ struct Call {
 
 namespace detail {
 
+struct Prepared;
+
 /// A caller's buffers with the element type erased. `count` as in `Problem`.
 struct Buffers {
   const std::byte* in = nullptr;
@@ -41,6 +43,7 @@ struct Buffers {
   const Block* out_block = nullptr;
   std::span<const std::size_t> counts = {};      ///< of the blocks; of alltoallv: those sent
   std::span<const std::size_t> out_counts = {};  ///< of alltoallv: those received
+  Prepared* prepared = nullptr;  ///< not null: the call is kept there instead of being run
 };
 TUTTI_API void allreduce(Team& team, const Buffers& buffers, Op op, const Call& call);
 TUTTI_API void allgather(Team& team, const Buffers& buffers, const Call& call);

@@ -11,6 +11,7 @@
 #include "tutti/job.hpp"
 #include "tutti/options.hpp"
 #include "tutti/order.hpp"
+#include "tutti/prepare.hpp"
 #include "tutti/problem.hpp"
 #include "tutti/shape.hpp"
 #include "tutti/signals.hpp"

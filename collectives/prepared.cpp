@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectives/prepared.hpp"
+
+#include "collectives/execution_state.hpp"
+#include "primitives/copy.hpp"
+#include "primitives/team_state.hpp"
+#include "tutti/prepare.hpp"
+
+namespace tutti {
+namespace detail {
+
+void run_plan(TeamState& team, const Plan& plan, const Buffers& buffers, int root,
+              std::uint64_t counts, const Call& call) {
+  Lane& lane = team.lane(call.lane);
+  LanePlans& kept = TeamTuner::of(team).lane(call.lane);
+  lane.begin(plan.record, {root, counts, call.timeout});
+  ExecutionState state{.team = team,
+                       .lane = lane,
+                       .problem = plan.problem,
+                       .buffers = buffers,
+                       .root = root,
+                       .ring = plan.ring_bytes == 0 ? nullptr : &lane.ring(plan.ring_bytes),
+                       .fold_fn = plan.fold,
+                       .sources = kept.sources,
+                       .targets = kept.targets,
+                       .in_begins = kept.in_begins,
+                       .out_begins = kept.out_begins};
+  Execution execution(state);
+  if (plan.problem.contract == Contract::Ordered) {
+    const DenormalGuard guard;
+    plan.algorithm->run(execution, plan.params);
+  } else {
+    plan.algorithm->run(execution, plan.params);
+  }
+  kept.ran = plan.algorithm;
+  kept.params = plan.params;
+  kept.traffic = state.traffic;
+}
+
+void copy_own_block(const Buffers& buffers, const std::byte* own_block) {
+  const std::size_t bytes = buffers.out_elements * size_of(buffers.dtype);
+  if (bytes != 0 && buffers.out != own_block) copy(buffers.out, own_block, bytes);
+}
+
+std::shared_ptr<Prepared> make_prepared(Team& team, const Call& call) {
+  auto prepared = std::make_shared<Prepared>();
+  prepared->algorithm = call.algorithm;
+  prepared->call = call;
+  prepared->call.algorithm = prepared->algorithm;
+  if (prepared->call.lane != 0) lane_for_start(team, call);  // refuses one that does not exist
+  return prepared;
+}
+
+void run_prepared(Team& team, const Prepared& prepared) {
+  TeamState& state = team.state();
+  if (prepared.plan.algorithm == nullptr) {
+    state.check_usable();
+    copy_own_block(prepared.buffers, prepared.own_block);
+    return;
+  }
+  run_plan(state, prepared.plan, prepared.buffers, prepared.root, 0, prepared.call);
+}
+
+}  // namespace detail
+
+std::string Persistent::algorithm() const {
+  const detail::Plan& plan = prepared_->plan;
+  return plan.algorithm == nullptr ? "copy" : describe(*plan.algorithm, plan.params);
+}
+
+}  // namespace tutti

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "collectives/team_tuner.hpp"
+#include "tutti/collectives.hpp"
+
+namespace tutti::detail {
+
+/// A call that was checked and decided, ready to run as often as one likes.
+struct Prepared {
+  std::string algorithm;  ///< what `call.algorithm` points to
+  Call call;
+  Buffers buffers;
+  Plan plan;                             ///< nothing in a team of one PE
+  const std::byte* own_block = nullptr;  ///< what a team of one PE copies
+  int root = -1;
+};
+
+/// Runs a plan on the call's lane.
+void run_plan(TeamState& team, const Plan& plan, const Buffers& buffers, int root,
+              std::uint64_t counts, const Call& call);
+
+/// The whole call in a team of one PE.
+void copy_own_block(const Buffers& buffers, const std::byte* own_block);
+
+}  // namespace tutti::detail

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "tutti/collectives.hpp"
+#include "tutti/export.hpp"
+#include "tutti/start.hpp"
+#include "tutti/team.hpp"
+
+/// Persistent collectives: checked, decided and given their staging once, run many times on the
+/// same buffers. A run decides and allocates nothing. Source: MPI Forum, MPI 4.0, section 6.13.
+
+namespace tutti {
+
+namespace detail {
+struct Prepared;
+TUTTI_API std::shared_ptr<Prepared> make_prepared(Team& team, const Call& call);
+TUTTI_API void run_prepared(Team& team, const Prepared& prepared);
+}  // namespace detail
+
+/// A collective that is ready to run. Copies are the same one. Keeps the team alive, not the
+/// buffers.
+class TUTTI_API Persistent {
+ public:
+  Persistent(Team team, std::shared_ptr<detail::Prepared> prepared) noexcept
+      : team_(std::move(team)), prepared_(std::move(prepared)) {}
+
+  /// Runs it, as the collective itself would; in the same order among the calls of its lane on all
+  /// PEs. Errors: those of the collective that can only be seen while it runs.
+  void run() { detail::run_prepared(team_, *prepared_); }
+  /// What runs: "one_shot:ring_bytes=2M,...".
+  std::string algorithm() const;
+
+ private:
+  Team team_;
+  std::shared_ptr<detail::Prepared> prepared_;
+};
+
+namespace detail {
+template <class F>
+Persistent prepare(Team& team, Buffers buffers, const Call& call, F&& collective) {
+  auto prepared = make_prepared(team, call);
+  buffers.prepared = prepared.get();
+  collective(buffers, call);
+  return Persistent(team, std::move(prepared));
+}
+}  // namespace detail
+
+/// The collectives of these names, prepared: arguments, aliasing and errors as there. Collective;
+/// blocks if staging has to be made.
+template <class In, class Out>
+Persistent prepare_allreduce(Team& team, const In& in, Out&& out, Op op, const Call& call = {}) {
+  return detail::prepare(team, detail::buffers_of(in, out), call,
+                         [&](const detail::Buffers& buffers, const Call& with) {
+                           detail::allreduce(team, buffers, op, with);
+                         });
+}
+template <class InOut>
+Persistent prepare_allreduce(Team& team, InOut&& in_out, Op op, const Call& call = {}) {
+  return prepare_allreduce(team, in_out, in_out, op, call);
+}
+template <class In, class Out>
+Persistent prepare_allgather(Team& team, const In& in, Out&& out, const Call& call = {}) {
+  return detail::prepare(team, detail::buffers_of(in, out), call,
+                         [&](const detail::Buffers& buffers, const Call& with) {
+                           detail::allgather(team, buffers, with);
+                         });
+}
+template <class In, class Out>
+Persistent prepare_reduce_scatter(Team& team, const In& in, Out&& out, Op op,
+                                  const Call& call = {}) {
+  return detail::prepare(team, detail::buffers_of(in, out), call,
+                         [&](const detail::Buffers& buffers, const Call& with) {
+                           detail::reduce_scatter(team, buffers, op, with);
+                         });
+}
+template <class In, class Out>
+Persistent prepare_alltoall(Team& team, const In& in, Out&& out, const Call& call = {}) {
+  return detail::prepare(team, detail::buffers_of(in, out), call,
+                         [&](const detail::Buffers& buffers, const Call& with) {
+                           detail::alltoall(team, buffers, with);
+                         });
+}
+template <class InOut>
+Persistent prepare_broadcast(Team& team, InOut&& in_out, int root, const Call& call = {}) {
+  return detail::prepare(team, detail::buffers_of(in_out, in_out), call,
+                         [&](const detail::Buffers& buffers, const Call& with) {
+                           detail::broadcast(team, buffers, root, with);
+                         });
+}
+
+}  // namespace tutti
