@@ -35,6 +35,28 @@ void warn(const TeamState& team, const std::string& text) {
   if (team.world().pe() == 0) fmt::print(stderr, "tutti: {}\n", text);
 }
 
+/// The file that TUTTI_TUNING names, if it is used: read once for all teams of this PE, for it may
+/// hold many points. PE 0's machine decides for all: PEs elsewhere would choose other algorithms.
+std::shared_ptr<const Tuning> file_of(TeamState& team) {
+  World::Remembered& memory = team.world().tuner_memory();
+  std::call_once(memory.once, [&] {
+    const Settings& settings = team.world().settings();
+    auto file = std::make_shared<Tuning>();
+    if (!settings.tuning_text.empty()) {
+      *file = parse_tuning(settings.tuning_text, settings.tuning,
+                           team.world().options().extra_algorithms);
+      const auto differing = differences(*file, machine_from_text(settings.machine_text), 0);
+      if (!differing.empty()) {
+        *file = {};
+        warn(team, fmt::format("{} was measured on another machine and is not used: {}",
+                               settings.tuning, fmt::join(differing, "; ")));
+      }
+    }
+    memory.value = std::move(file);
+  });
+  return std::static_pointer_cast<const Tuning>(memory.value);
+}
+
 }  // namespace
 
 TeamTuner& TeamTuner::of(TeamState& team) {
@@ -46,18 +68,7 @@ TeamTuner::TeamTuner(TeamState& team)
     : team_(team), catalog_(builtin_catalog(team.world().options().extra_algorithms)) {
   const Settings& settings = team.world().settings();
   environment_ = detail::parse_forced(settings.algorithm, "TUTTI_ALGORITHM", catalog_);
-  if (!settings.tuning_text.empty()) {
-    Tuning file = parse_tuning(settings.tuning_text, settings.tuning,
-                               team.world().options().extra_algorithms);
-    // PE 0's machine decides for all: PEs on other machines would choose other algorithms.
-    const auto differing = differences(file, machine_from_text(settings.machine_text), 0);
-    if (differing.empty()) {
-      file_ = std::move(file);
-    } else {
-      warn(team, fmt::format("{} was measured on another machine and is not used: {}",
-                             settings.tuning, fmt::join(differing, "; ")));
-    }
-  }
+  file_ = file_of(team);
   const auto pes = static_cast<std::size_t>(team.pes());
   for (LanePlans& lane : lanes_) {
     lane.sources.resize(pes);
@@ -68,7 +79,7 @@ TeamTuner::TeamTuner(TeamState& team)
 }
 
 void TeamTuner::use(Tuning tuning) {
-  file_ = std::move(tuning);
+  file_ = std::make_shared<const Tuning>(std::move(tuning));
   for (LanePlans& lane : lanes_) {
     lane.chosen.clear();
     lane.insisted.algorithm = nullptr;
@@ -77,7 +88,7 @@ void TeamTuner::use(Tuning tuning) {
 
 SelectorInput TeamTuner::rules() const {
   static const std::vector<Rule> built_in = builtin_rules(builtin_catalog());
-  return {&catalog_, nullptr, environment_, file_.rules, built_in};
+  return {&catalog_, nullptr, environment_, file_->rules, built_in};
 }
 
 Plan TeamTuner::choose(const Problem& problem, std::string_view algorithm) {
@@ -90,7 +101,7 @@ Plan TeamTuner::choose(const Problem& problem, std::string_view algorithm) {
   const Decision decision = select(problem, input);
   for (const std::string& text : decision.warnings) warn(team_, text);
   if (team_.world().settings().trace) {
-    warn(team_, to_string(detail::explain(problem, decision, catalog_, file_.machine)));
+    warn(team_, to_string(detail::explain(problem, decision, catalog_, file_->machine)));
   }
   Plan plan;
   plan.problem = problem;
@@ -120,7 +131,7 @@ const Plan& TeamTuner::plan(const Problem& problem, const Call& call) {
 }
 
 Explanation TeamTuner::explain(const Problem& problem) const {
-  MachineFacts machine = file_.machine;
+  MachineFacts machine = file_->machine;
   if (problem.line_ns != 0) machine.line_ns = problem.line_ns;
   return detail::explain(problem, rules(), machine);
 }

@@ -76,7 +76,7 @@ class TeamTuner : public TeamAttachment {
   TeamState& team_;
   Catalog catalog_;
   std::vector<Forced> environment_;
-  Tuning file_;
+  std::shared_ptr<const Tuning> file_;
   std::array<LanePlans, kLanes> lanes_;
 };
 

@@ -118,6 +118,13 @@ class World {
   /// Held by the thread whose wait the PE's record shows.
   std::atomic<bool>& wait_shown() noexcept { return wait_shown_; }
 
+  /// What the tuner made of the settings, once for all teams of this PE.
+  struct Remembered {
+    std::once_flag once;
+    std::shared_ptr<const void> value;
+  };
+  Remembered& tuner_memory() noexcept { return tuner_memory_; }
+
  private:
   World(int pe, int pes, const Options& options, bool one_process);
   void connect(const Allgather& allgather);
@@ -145,6 +152,7 @@ class World {
   char* fork_page_ = nullptr;
   int line_ns_ = 0;
   Fibers fibers_;
+  Remembered tuner_memory_;
 };
 
 }  // namespace tutti::detail

@@ -215,6 +215,27 @@ TEST(Tuning, a_loaded_file_decides_and_what_ran_is_what_explain_said) {
   std::filesystem::remove(path);
 }
 
+TEST(Tuning, the_file_of_the_environment_decides_on_every_team_unless_it_is_of_another_machine) {
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("tutti_environment_" + std::to_string(getpid()) + ".json");
+  for (const bool ours : {true, false}) {
+    std::ofstream(path) << R"({"tutti_tuning": 1, "machine": {)"
+                        << (ours ? "" : R"("cpu": "Another")")
+                        << R"(}, "rules": [{"collective": "allreduce", "algorithm": "ring"}]})";
+    setenv("TUTTI_TUNING", path.c_str(), 1);
+    run(2, [&](Team& team) {
+      Team part = team.split(0);
+      for (Team* each : {&team, &part}) {
+        std::vector<float> data(1000, 1);
+        allreduce(*each, data, Op::Sum);
+        EXPECT_EQ(last_call(*each).algorithm.starts_with("ring"), ours);
+      }
+    });
+    unsetenv("TUTTI_TUNING");
+  }
+  std::filesystem::remove(path);
+}
+
 TEST(Tuning, a_file_of_another_machine_is_refused_by_all_with_what_pe_0_says) {
   const auto path = std::filesystem::temp_directory_path() /
                     ("tutti_other_machine_" + std::to_string(getpid()) + ".json");
