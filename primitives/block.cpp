@@ -197,7 +197,8 @@ std::shared_ptr<Block> Block::create(const std::shared_ptr<World>& world,
 }
 
 Block::~Block() {
-  if (world_ == nullptr) return;
+  // A forked child has copies of the handles, but the memory is its parent's.
+  if (world_ == nullptr || world_->forked()) return;
   for (std::size_t i = 0; i < members_.size(); ++i) {
     if (direct_[i] != nullptr) {
       auto* header = reinterpret_cast<BlockHeader*>(direct_[i] - lead_);

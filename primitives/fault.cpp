@@ -3,68 +3,95 @@
 
 #ifdef TUTTI_DELAY_POINTS
 
+#include <algorithm>
 #include <array>
-#include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdlib>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <thread>
 
 namespace tutti::detail {
 namespace {
 
-struct DelayPlan {
-  std::uint64_t seed = 0;
-  std::uint64_t most_us = 0;
+constexpr long kEveryPe = -1;
+
+/// A variable of up to three parts with colons between them; numbers that are left out are
+/// `missing`.
+struct Parts {
+  std::string name;
+  std::array<long, 2> numbers;
+  friend bool operator==(const Parts&, const Parts&) = default;
 };
 
-DelayPlan read_delay_plan() {
-  const char* text = std::getenv("TUTTI_DELAY");
-  if (text == nullptr) return {};
-  char* end = nullptr;
-  DelayPlan plan;
-  plan.seed = std::strtoull(text, &end, 10);
-  if (*end == ':') plan.most_us = std::strtoull(end + 1, nullptr, 10);
-  return plan;
+Parts parts_of(const char* variable, long missing) {
+  Parts parts{{}, {missing, missing}};
+  const char* text = std::getenv(variable);
+  if (text == nullptr) return parts;
+  parts.name = text;
+  for (std::size_t i = 0, colon = parts.name.find(':'); colon != std::string::npos && i < 2; ++i) {
+    parts.numbers[i] = std::strtol(parts.name.c_str() + colon + 1, nullptr, 10);
+    colon = parts.name.find(':', colon + 1);
+  }
+  parts.name.resize(std::min(parts.name.find(':'), parts.name.size()));
+  return parts;
 }
 
-struct FaultPlan {
-  std::string_view which;
-  long at = 0;
+/// What the environment asks of a PE, or of a thread of its own.
+struct Plan {
+  Parts delay = parts_of("TUTTI_DELAY", 0);        ///< its name is the seed
+  Parts delay_at = parts_of("TUTTI_DELAY_AT", 0);  ///< point, PE, milliseconds
+  Parts fault = parts_of("TUTTI_FAULT", kEveryPe);
+  std::array<long, 3> calls{};
+  int pe = 0;
 };
 
-FaultPlan read_fault_plan() {
-  const char* text = std::getenv("TUTTI_FAULT");
-  if (text == nullptr) return {};
-  const std::string_view whole(text);
-  const std::size_t colon = whole.find(':');
-  if (colon == std::string_view::npos) return {whole, 1};
-  return {whole.substr(0, colon), std::strtol(text + colon + 1, nullptr, 10)};
+Plan& plan() {
+  thread_local Plan mine;
+  return mine;
 }
 
-}  // namespace
-
-void delay_here(const char* point) {
-  static const DelayPlan plan = read_delay_plan();
-  if (plan.most_us == 0) return;
-  thread_local std::uint64_t state =
-      plan.seed * 0x9e3779b97f4a7c15u + std::hash<std::thread::id>{}(std::this_thread::get_id());
+void delay_at_random(std::string_view point, long seed, long most_us) {
+  thread_local std::uint64_t state = static_cast<std::uint64_t>(seed) * 0x9e3779b97f4a7c15u +
+                                     std::hash<std::thread::id>{}(std::this_thread::get_id());
   state += std::hash<std::string_view>{}(point);
   state ^= state << 13;
   state ^= state >> 7;
   state ^= state << 17;
   if (state % 4 == 0) {
-    std::this_thread::sleep_for(std::chrono::microseconds((state >> 8) % plan.most_us));
+    std::this_thread::sleep_for(
+        std::chrono::microseconds((state >> 8) % static_cast<std::uint64_t>(most_us)));
+  }
+}
+
+}  // namespace
+
+void arm_faults(int pe) {
+  Plan now;
+  now.pe = pe;
+  if (now.fault == plan().fault) now.calls = plan().calls;  // a fault happens once
+  plan() = now;
+}
+
+void delay_here(const char* point) {
+  const Plan& asked = plan();
+  if (asked.delay.numbers[0] > 0) {
+    delay_at_random(point, std::atol(asked.delay.name.c_str()), asked.delay.numbers[0]);
+  }
+  if (asked.delay_at.name == point && asked.delay_at.numbers[0] == asked.pe) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(asked.delay_at.numbers[1]));
   }
 }
 
 bool fault_here(Fault which) {
-  static const FaultPlan plan = read_fault_plan();
-  static std::array<std::atomic<long>, 3> calls{};
   static constexpr std::array<std::string_view, 3> kNames = {"memfd", "fallocate", "mmap"};
   const auto i = static_cast<std::size_t>(which);
-  return plan.which == kNames[i] && calls[i].fetch_add(1) + 1 == plan.at;
+  Plan& asked = plan();
+  const auto [at, pe] = asked.fault.numbers;
+  if (asked.fault.name != kNames[i] || (pe != kEveryPe && pe != asked.pe)) return false;
+  return ++asked.calls[i] == at;
 }
 
 std::chrono::milliseconds nap_here() {

@@ -8,19 +8,27 @@ namespace tutti::detail {
 
 // Test aids, compiled in by TUTTI_DELAY_POINTS and driven by the environment; nothing otherwise.
 //
-// TUTTI_DELAY="SEED:MICROSECONDS"   at each named point, one time in four, sleep up to so long.
-// TUTTI_FAULT="mmap:3"              the third mmap of this process fails (memfd, fallocate, mmap).
-// TUTTI_NAP="MILLISECONDS"          waits sleep at once, and so long each time unless they are
-// woken:
-//                                   a lost wake-up becomes a standstill.
+// TUTTI_DELAY="SEED:MICROSECONDS"         at each named point, one time in four, sleep up to so
+//                                         long.
+// TUTTI_DELAY_AT="POINT:PE:MILLISECONDS"  at this point alone, each time that this PE of the job
+//                                         comes to it.
+// TUTTI_FAULT="mmap:3" or "mmap:3:1"      the third mmap (memfd, fallocate) of each PE, or
+//                                         of PE 1 alone, fails; once.
+// TUTTI_NAP="MILLISECONDS"                waits sleep at once, and so long each time unless they
+//                                         are woken: a lost wake-up becomes a standstill.
+//
+// All but the last are read again by every PE when it starts, so that each job of a process may
+// have its own.
 
 enum class Fault : std::uint8_t { Memfd, Fallocate, Mmap };
 
 #ifdef TUTTI_DELAY_POINTS
+void arm_faults(int pe);  ///< the calling thread is PE `pe` of a job that starts
 void delay_here(const char* point);
 bool fault_here(Fault which);
 std::chrono::milliseconds nap_here();  ///< 0: as usual
 #else
+inline void arm_faults(int) {}
 inline void delay_here(const char*) {}
 inline bool fault_here(Fault) { return false; }
 constexpr std::chrono::milliseconds nap_here() { return {}; }

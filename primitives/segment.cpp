@@ -43,7 +43,10 @@ std::byte* map(int fd, std::size_t bytes) {
   if (at != nullptr) flags |= MAP_FIXED;
   void* data = mmap(at, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
   if (data == MAP_FAILED || fault_here(Fault::Mmap)) {
-    refuse(ErrorCode::OutOfMemory, "mmap", bytes, data == MAP_FAILED ? errno : ENOMEM);
+    const int error = data == MAP_FAILED ? errno : ENOMEM;
+    if (data != MAP_FAILED) at = static_cast<std::byte*>(data);
+    if (at != nullptr) munmap(at, bytes);  // or what was reserved for it
+    refuse(ErrorCode::OutOfMemory, "mmap", bytes, error);
   }
   if (bytes >= kHugePage) madvise(data, bytes, MADV_HUGEPAGE);
   return static_cast<std::byte*>(data);

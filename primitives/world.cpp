@@ -31,6 +31,7 @@ namespace tutti::detail {
 namespace {
 
 constexpr int kSpins = 2000;
+constexpr std::size_t kForkPageBytes = 4096;
 
 struct Token {
   std::array<std::uint64_t, 2> bits{};
@@ -51,8 +52,17 @@ const Token& process_token() {
   return token;
 }
 
+/// A text for peers; cut if it is too long.
+using Reason = std::array<char, 160>;
+
+void set_reason(Reason& reason, const char* text) {
+  std::strncpy(reason.data(), text, reason.size() - 1);
+}
+
 /// What each PE says of itself first.
 struct Hello {
+  bool good = true;
+  Reason reason{};  ///< why not
   Token process;
   pid_t pid = 0;
   cpu_set_t cpus{};
@@ -66,17 +76,48 @@ struct Offer {
   int fd = -1;
   const SegmentRef* in_process = nullptr;
   std::uint64_t nonce = 0;
-  std::array<char, 128> reason{};
+  Reason reason{};
 };
 
-Hello hello() {
+/// What a PE could not map, if anything.
+struct Unreached {
+  int pe = -1;
+  Reason reason{};
+};
+
+/// Throws nothing: the others wait for what this PE has to say.
+Hello hello(int pe) {
   Hello mine;
-  mine.process = process_token();
-  mine.pid = getpid();
-  mine.cpus = affinity();
-  mine.quota = cgroup_cpu_quota();
-  mine.environment = read_environment();
+  try {
+    mine.process = process_token();
+    mine.pid = getpid();
+    mine.cpus = affinity();
+    mine.quota = cgroup_cpu_quota();
+    if (pe == 0) mine.environment = read_environment();  // the others' do not count
+  } catch (const Error& error) {
+    mine.good = false;
+    set_reason(mine.reason, error.what());
+  }
   return mine;
+}
+
+/// Maps the control segment that a peer offers, and proves that it is that. Throws `Error`.
+SegmentRef control_of(const Peer& peer, const Offer& offer) {
+  if (peer.same_process) return *offer.in_process;
+  auto segment = std::make_shared<Segment>(Segment::open(peer.pid, offer.fd, kControlBytes));
+  const auto* control = reinterpret_cast<const ControlBlock*>(segment->data());
+  if (control->nonce.load(std::memory_order_acquire) != offer.nonce) {
+    throw Error(ErrorCode::System,
+                fmt::format("descriptor {} of process {} is another memory", offer.fd, peer.pid));
+  }
+  return segment;
+}
+
+void check_hellos(const std::vector<Hello>& all) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].good) continue;
+    throw Error(ErrorCode::InvalidArgument, fmt::format("PE {}: {}", i, all[i].reason.data()));
+  }
 }
 
 int usable_together(const std::vector<Hello>& all) {
@@ -104,9 +145,11 @@ void introduce(Identity& identity, std::uint64_t job, int pe, int pes) {
 }
 
 char* make_fork_page() {
-  void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* page = fault_here(Fault::Mmap) ? MAP_FAILED
+                                       : mmap(nullptr, kForkPageBytes, PROT_READ | PROT_WRITE,
+                                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) throw Error(ErrorCode::OutOfMemory, "mmap of one page failed");
-  madvise(page, 4096, MADV_WIPEONFORK);
+  madvise(page, kForkPageBytes, MADV_WIPEONFORK);
   *static_cast<char*>(page) = 1;
   return static_cast<char*>(page);
 }
@@ -119,14 +162,15 @@ World::World(int pe, int pes, const Options& options, bool one_process)
       one_process_(one_process),
       peers_(static_cast<std::size_t>(pes)),
       waiting_(*this),
-      heap_(!one_process),
-      fork_page_(make_fork_page()) {}
+      heap_(!one_process) {}
 
 std::shared_ptr<World> World::create(int pe, int pes, const Allgather& allgather,
                                      const Options& options) {
-  const Hello mine = hello();
+  arm_faults(pe);
+  const Hello mine = hello(pe);
   std::vector<Hello> all(static_cast<std::size_t>(pes));
   allgather(&mine, sizeof mine, all.data());
+  check_hellos(all);
 
   const bool one_process = std::all_of(all.begin(), all.end(), [&](const Hello& each) {
     return each.process == mine.process && each.pid == mine.pid;
@@ -159,13 +203,14 @@ void World::connect(const Allgather& allgather) {
   const auto pes = peers_.size();
   Offer mine;
   try {
+    fork_page_ = make_fork_page();
     // A memfd for threads too: it can be looked at from outside (see `job_status`).
     own_segment_ = std::make_shared<Segment>(Segment::create(kControlBytes, true, kControlName));
     own_control_ = new (own_segment_->data()) ControlBlock;
     mine = {true, own_segment_->fd(), &own_segment_, random_token().bits[0] | 1, {}};
     own_control_->nonce.store(mine.nonce, std::memory_order_release);
   } catch (const Error& error) {
-    std::strncpy(mine.reason.data(), error.what(), mine.reason.size() - 1);
+    set_reason(mine.reason, error.what());
   }
   std::vector<Offer> offers(pes);
   allgather(&mine, sizeof mine, offers.data());
@@ -176,32 +221,27 @@ void World::connect(const Allgather& allgather) {
   }
 
   delay_here("world.attach");
-  std::vector<std::uint8_t> reach(pes * pes);
-  std::vector<std::uint8_t> my_reach(pes);
+  Unreached missing;
   for (std::size_t i = 0; i < pes; ++i) {
     Peer& peer = peers_[i];
     try {
-      peer.control_segment =
-          peer.same_process
-              ? *offers[i].in_process
-              : std::make_shared<Segment>(Segment::open(peer.pid, offers[i].fd, kControlBytes));
+      peer.control_segment = control_of(peer, offers[i]);
       peer.control = reinterpret_cast<ControlBlock*>(peer.control_segment->data());
-      my_reach[i] = peer.control->nonce.load(std::memory_order_acquire) == offers[i].nonce;
-    } catch (const Error&) {
-      my_reach[i] = 0;  // another node, another user: the agreement below decides
+    } catch (const Error& error) {
+      // Another node, another user: all have to know before anyone gives up.
+      missing.pe = static_cast<int>(i);
+      set_reason(missing.reason, error.what());
     }
+    peer.direct = !options_.loopback || static_cast<int>(i) == pe_;
   }
-  allgather(my_reach.data(), pes, reach.data());
+  std::vector<Unreached> unreached(pes);
+  allgather(&missing, sizeof missing, unreached.data());
   for (std::size_t i = 0; i < pes; ++i) {
-    for (std::size_t j = 0; j < pes; ++j) {
-      if (reach[i * pes + j] == 0) {
-        throw Error(ErrorCode::Unsupported,
-                    fmt::format("PE {} cannot reach the memory of PE {} by load and store, and "
-                                "this version has no transport between nodes",
-                                i, j));
-      }
-    }
-    peers_[i].direct = !options_.loopback || static_cast<int>(i) == pe_;
+    if (unreached[i].pe < 0) continue;
+    throw Error(ErrorCode::Unsupported,
+                fmt::format("PE {} cannot reach the memory of PE {} by load and store ({}), and "
+                            "this version has no transport between nodes",
+                            i, unreached[i].pe, unreached[i].reason.data()));
   }
   node_sleepers_ = &peers_[0].control->node_sleepers;
   introduce(own_control_->identity, offers[0].nonce, pe_, this->pes());
@@ -214,7 +254,7 @@ void World::connect(const Allgather& allgather) {
 }
 
 World::~World() {
-  if (*fork_page_ == 1 && own_control_ != nullptr) {
+  if (own_control_ != nullptr && !forked()) {
     PeState running = PeState::Running;
     own_control_->state.compare_exchange_strong(running, PeState::Finished);
     ring_everyone();
@@ -222,7 +262,7 @@ World::~World() {
   for (const Peer& peer : peers_) {
     if (peer.pidfd >= 0) close(peer.pidfd);
   }
-  munmap(fork_page_, 4096);
+  if (fork_page_ != nullptr) munmap(fork_page_, kForkPageBytes);
 }
 
 std::uint64_t World::new_id() noexcept {
@@ -248,7 +288,9 @@ void World::wake(const std::vector<int>& world_pes) noexcept {
 }
 
 void World::ring_everyone() noexcept {
-  for (int i = 0; i < pes(); ++i) wake_one(i, sleep_word::kAnything);
+  for (int i = 0; i < pes(); ++i) {
+    if (peer(i).control != nullptr) wake_one(i, sleep_word::kAnything);  // else it never started
+  }
 }
 
 std::optional<World::Departure> World::departed(int world_pe) {

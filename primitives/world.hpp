@@ -96,9 +96,11 @@ class World {
   }
   /// The calls so far do not count: whoever makes the next one is the PE's thread.
   void forget_thread() noexcept { thread_.store(nullptr, std::memory_order_relaxed); }
+  /// Whether this is a forked child of the PE's process: the page is wiped on fork.
+  bool forked() const noexcept { return *fork_page_ == 0; }
   /// Throws `Error` in a forked child, which may not use the parent's teams.
   void check_not_forked() const {
-    if (*fork_page_ == 0) [[unlikely]] {
+    if (forked()) [[unlikely]] {
       refuse_fork();
     }
   }

@@ -53,7 +53,9 @@ class Timed final : public FaultClock {
   Shared& shared_;
 };
 
-void be_pe(Shared& shared, int pe, int pes, const ProcessBody& body, const Options& options) {
+using SharedBody = std::function<void(Shared&, int pe, const Allgather&)>;
+
+[[noreturn]] void be_pe(Shared& shared, int pe, int pes, const SharedBody& body) {
   const auto allgather = [&](const void* mine, std::size_t bytes, void* all) {
     if (bytes > kMostBytes) std::abort();
     std::memcpy(shared.boxes[pe], mine, bytes);
@@ -66,9 +68,7 @@ void be_pe(Shared& shared, int pe, int pes, const ProcessBody& body, const Optio
   };
   int code = 0;
   try {
-    Team team = from_bootstrap(pe, pes, allgather, options);
-    Timed clock(shared);
-    body(team, clock);
+    body(shared, pe, allgather);
   } catch (const std::exception& error) {
     std::strncpy(shared.errors[pe], error.what(), sizeof shared.errors[pe] - 1);
     const auto ticks = Clock::duration(now() - shared.fault_at.load());
@@ -78,17 +78,14 @@ void be_pe(Shared& shared, int pe, int pes, const ProcessBody& body, const Optio
   _exit(code);
 }
 
-}  // namespace
-
-std::vector<Ending> run_processes(int pes, const ProcessBody& body, const Options& options,
-                                  double limit_seconds) {
+std::vector<Ending> fork_and_wait(int pes, const SharedBody& body, double limit_seconds) {
   void* memory =
       mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   auto* shared = new (memory) Shared;
   std::vector<pid_t> pids;
   for (int pe = 0; pe < pes; ++pe) {
     const pid_t pid = fork();
-    if (pid == 0) be_pe(*shared, pe, pes, body, options);
+    if (pid == 0) be_pe(*shared, pe, pes, body);
     pids.push_back(pid);
   }
   std::vector<Ending> endings(static_cast<std::size_t>(pes));
@@ -103,6 +100,26 @@ std::vector<Ending> run_processes(int pes, const ProcessBody& body, const Option
   }
   munmap(memory, sizeof(Shared));
   return endings;
+}
+
+}  // namespace
+
+std::vector<Ending> run_bare_processes(int pes, const BareBody& body, double limit_seconds) {
+  return fork_and_wait(
+      pes, [&](Shared&, int pe, const Allgather& allgather) { body(pe, allgather); },
+      limit_seconds);
+}
+
+std::vector<Ending> run_processes(int pes, const ProcessBody& body, const Options& options,
+                                  double limit_seconds) {
+  return fork_and_wait(
+      pes,
+      [&](Shared& shared, int pe, const Allgather& allgather) {
+        Team team = from_bootstrap(pe, pes, allgather, options);
+        Timed clock(shared);
+        body(team, clock);
+      },
+      limit_seconds);
 }
 
 }  // namespace tutti::tests

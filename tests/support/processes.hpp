@@ -25,6 +25,12 @@ class FaultClock {
   virtual void fault_now() = 0;
 };
 
+/// What a process does with a bootstrap of the test's own, before there is a team.
+using BareBody = std::function<void(int pe, const Allgather&)>;
+
+/// Runs `body` on `pes` forked processes; as `run_processes`, but without a team.
+std::vector<Ending> run_bare_processes(int pes, const BareBody& body, double limit_seconds = 20);
+
 using ProcessBody = std::function<void(Team&, FaultClock&)>;
 
 /// Runs `body` on `pes` forked processes whose teams come from `from_bootstrap`, with an allgather
