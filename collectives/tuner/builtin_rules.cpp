@@ -71,8 +71,11 @@ constexpr std::array kRows = {
     Row{Collective::Allreduce, kAny, up_to(160), kAny, {}, "one_shot"},
     Row{Collective::Allreduce, kAny, kAny, kAny, {}, "two_shot"},
     Row{Collective::Allgather, kAny, kAny, kAny, {}, "one_line"},
+    // Below, staging is faster: it does not use lines that the peer has just read.
+    Row{Collective::Allgather, kAny, from(8 * kMi), kAny, Memory::Symmetric, "symmetric_push"},
     Row{Collective::Allgather, kAny, kAny, kAny, {}, "direct"},
     Row{Collective::ReduceScatter, kAny, kAny, kAny, {}, "one_line"},
+    Row{Collective::ReduceScatter, kAny, from(2 * kMi), kAny, Memory::Symmetric, "symmetric_pull"},
     Row{Collective::ReduceScatter, kAny, kAny, kAny, {}, "direct"},
     Row{Collective::Broadcast, kAny, kAny, kAny, {}, "one_line"},
     Row{Collective::Broadcast, kAny, kAny, kAny, {}, "flat"},

@@ -111,6 +111,12 @@ inline constexpr Algorithm kReduceScattervDirect{
     ReduceScatterv, "direct", "", "", kOrdered, {}, any, no_scratch, one_step, nothing};
 inline constexpr Algorithm kAlltoallvDirect{Alltoallv, "direct", "",         "",       kOrdered,
                                             {},        any,      no_scratch, one_step, nothing};
+inline constexpr Algorithm kAllgatherSymmetricPush{
+    Allgather, "symmetric_push", "",         "",        kOrdered,
+    {},        symmetric_only,   no_scratch, two_steps, nothing};
+inline constexpr Algorithm kReduceScatterSymmetricPull{
+    ReduceScatter,  "symmetric_pull", "",        "",     kOrdered, {},
+    symmetric_only, no_scratch,       two_steps, nothing};
 
 inline constexpr std::array kAll = {&kOneLine,
                                     &kOneShot,
@@ -136,7 +142,9 @@ inline constexpr std::array kAll = {&kOneLine,
                                     &kAlltoallOneLine,
                                     &kAllgathervDirect,
                                     &kReduceScattervDirect,
-                                    &kAlltoallvDirect};
+                                    &kAlltoallvDirect,
+                                    &kAllgatherSymmetricPush,
+                                    &kReduceScatterSymmetricPull};
 
 inline const detail::Catalog& catalog() {
   static const detail::Catalog catalog(kAll);
