@@ -49,10 +49,13 @@ struct Layout {
 /// PE `pe`'s instance if it is reached by load and store, once all of `after` has taken effect.
 template <class T>
 T* instance_after(const View<T>& view, int pe, std::span<const Token> after) {
-  tutti::detail::Region nothing = tutti::detail::region_of(view);
-  for (std::size_t d = 0; d < nothing.valid.dims(); ++d) nothing.valid[d] = 0;
-  tutti::detail::put({}, nothing, pe, after);
-  return reinterpret_cast<T*>(tutti::detail::unsafe_peer(*nothing.tensor, pe));
+  const tutti::detail::Region& region = tutti::detail::region_of(view);
+  Extents none = region.valid;
+  for (std::size_t d = 0; d < none.dims(); ++d) none[d] = 0;
+  tutti::detail::put({},
+                     tutti::detail::make_region(*region.tensor, region.offsets, region.shape, none),
+                     pe, after);
+  return reinterpret_cast<T*>(tutti::detail::unsafe_peer(*region.tensor, pe));
 }
 
 }  // namespace detail
