@@ -123,5 +123,37 @@ TEST(Docs, every_function_of_the_seeds_names_is_on_the_porting_page) {
   }
 }
 
+/// "Suite.name" of every test in the sources.
+std::set<std::string> all_tests() {
+  std::set<std::string> names;
+  const std::regex test("TEST(_P|_F)?\\(\\s*(\\w+),\\s*(\\w+)\\s*\\)");
+  const std::string folder = std::string(TUTTI_SOURCE_DIR) + "/tests";
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() != ".cpp") continue;
+    std::ifstream in(entry.path());
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    for (std::sregex_iterator at(text.begin(), text.end(), test), end; at != end; ++at) {
+      names.insert(at->str(2) + "." + at->str(3));
+    }
+  }
+  return names;
+}
+
+TEST(Docs, every_test_named_by_a_field_report_exists_and_every_report_has_one_or_a_reason) {
+  const std::set<std::string> tests = all_tests();
+  std::istringstream lines(text_of("field_reports.md"));
+  std::size_t rows = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::vector<std::string> named = all_in(line, "`[A-Z]\\w+\\.[a-z]\\w+`");
+    for (const std::string& name : named) {
+      EXPECT_TRUE(tests.contains(name.substr(1, name.size() - 2))) << name;
+    }
+    if (!line.starts_with("| B")) continue;
+    ++rows;
+    EXPECT_TRUE(!named.empty() || line.find("not here: ") != std::string::npos) << line;
+  }
+  EXPECT_EQ(rows, 47U);
+}
+
 }  // namespace
 }  // namespace tutti

@@ -115,6 +115,15 @@ TEST(Layout, products_that_do_not_fit_are_noticed) {
   EXPECT_EQ(text_of({4, -1}), "{4, -1}");
 }
 
+TEST(Layout, offsets_beyond_four_billion_are_exact) {
+  const std::size_t row = (std::size_t{1} << 31) + 64;
+  RunCursor cursor({9, row}, {8, row - 7}, {1, 7});
+  EXPECT_EQ(cursor.offset(), 8 * row + row - 7);
+  EXPECT_EQ(cursor.run(), 7U);
+  RunCursor all({9, row}, {0, 0}, {9, row});
+  EXPECT_EQ(all.run(), 9 * row) << "one run of more than four billion elements";
+}
+
 TEST(Layout, six_dimensions_are_refused) {
   const std::vector<std::size_t> six(6, 1);
   EXPECT_THROW(Extents{std::span<const std::size_t>(six)}, Error);
