@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support/collective_grid.hpp"
+#include "support/worlds.hpp"
 #include "tutti/team.hpp"
 #include "tutti/tuning.hpp"
 
