@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "support/environment.hpp"
@@ -144,22 +145,27 @@ std::string text_of(const std::vector<std::string>& stages) {
   return text;
 }
 
-std::string name_of_call(const testing::TestParamInfo<const char*>& info) { return info.param; }
+using FaultCase = std::tuple<const char*, int>;
 
-class FaultInjection : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Calls, FaultInjection, testing::Values("memfd", "fallocate", "mmap"),
-                         name_of_call);
+std::string name_of_case(const testing::TestParamInfo<FaultCase>& info) {
+  const auto& [call, who] = info.param;
+  return std::string(call) + (who == kEveryPe ? "_of_all" : "_of_one");
+}
+
+class FaultInjection : public testing::TestWithParam<FaultCase> {};
+INSTANTIATE_TEST_SUITE_P(Calls, FaultInjection,
+                         testing::Combine(testing::Values("memfd", "fallocate", "mmap"),
+                                          testing::Values(kEveryPe, 1)),
+                         name_of_case);
 
 TEST_P(FaultInjection, of_thread_pes_is_agreed_and_leaks_nothing) {
   if (!kHasPoints) GTEST_SKIP() << "needs TUTTI_DELAY_POINTS";
-  const bool is_mmap = std::string(GetParam()) == "mmap";
-  for (const int who : {kEveryPe, 1}) {
-    const auto stages = fail_each_on_threads(GetParam(), who);
-    EXPECT_EQ(text_of(stages).find("wrong"), std::string::npos) << text_of(stages);
-    // What threads share is anonymous memory, but for the control plane.
-    EXPECT_TRUE(holds(stages, {"start"})) << text_of(stages);
-    EXPECT_EQ(holds(stages, {"growth", "ring"}), is_mmap) << text_of(stages);
-  }
+  const auto& [call, who] = GetParam();
+  const auto stages = fail_each_on_threads(call, who);
+  EXPECT_EQ(text_of(stages).find("wrong"), std::string::npos) << text_of(stages);
+  // What threads share is anonymous memory, but for the control plane.
+  EXPECT_TRUE(holds(stages, {"start"})) << text_of(stages);
+  EXPECT_EQ(holds(stages, {"growth", "ring"}), std::string(call) == "mmap") << text_of(stages);
 }
 
 /// The same between processes; throws what is wrong.
@@ -185,14 +191,13 @@ void fail_each_in_process(int pe, const Allgather& allgather, const std::string&
 
 TEST_P(FaultInjection, of_process_pes_is_agreed_and_leaks_nothing) {
   if (!kHasPoints) GTEST_SKIP() << "needs TUTTI_DELAY_POINTS";
-  for (const int who : {kEveryPe, 1}) {
-    const auto endings = run_bare_processes(kPes, [&](int pe, const Allgather& allgather) {
-      fail_each_in_process(pe, allgather, GetParam(), who);
-    });
-    for (const Ending& ending : endings) {
-      EXPECT_EQ(ending.error, "") << "PE " << who;
-      EXPECT_EQ(ending.status, 0) << "PE " << who;
-    }
+  const auto endings = run_bare_processes(kPes, [&](int pe, const Allgather& allgather) {
+    const auto& [call, who] = GetParam();
+    fail_each_in_process(pe, allgather, call, who);
+  });
+  for (const Ending& ending : endings) {
+    EXPECT_EQ(ending.error, "");
+    EXPECT_EQ(ending.status, 0);
   }
 }
 

@@ -83,8 +83,8 @@ TEST_P(FieldRace, one_late_pe_takes_and_gives_what_belongs_to_its_call) {
       std::size_t call = 0;
       for_each_algorithm([&](const Algorithm& algorithm) {
         check_cell(team, cell_of(algorithm, 3, DType::I32, false), true, call);
-        Cell wraps = cell_of(algorithm, 6001, DType::I32, false);
-        if (has_chunks(algorithm)) wraps.parameters = ":ring_bytes=16K,chunk_bytes=1K";
+        Cell wraps = cell_of(algorithm, 5001, DType::I32, false);
+        if (has_chunks(algorithm)) wraps.parameters = ":ring_bytes=16K,chunk_bytes=2K";
         check_cell(team, wraps, true, call);
       });
     });

@@ -33,11 +33,20 @@ struct Footprint {
   std::size_t pages = resident_pages();
 };
 
+/// The sanitizers' own memory grows with every access to a new place.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr bool kPagesAreOurs = false;
+#else
+constexpr bool kPagesAreOurs = true;
+#endif
+
 void expect_no_growth(const Footprint& before, const Footprint& after) {
   constexpr std::size_t kSlack = 500;  // pages: what the allocator keeps of what was returned
   EXPECT_EQ(after.descriptors, before.descriptors);
   EXPECT_EQ(after.mappings, before.mappings);
-  EXPECT_LE(after.pages, before.pages + kSlack);
+  if (kPagesAreOurs) {
+    EXPECT_LE(after.pages, before.pages + kSlack);
+  }
 }
 
 /// One round: a row of overlapping pairs, a team inside a team inside a team, one that is kept
@@ -76,6 +85,7 @@ TEST(Soak, teams_that_overlap_nest_come_and_go_leave_nothing) {
         many(30);
         std::optional<Footprint> before;
         if (world.pe() == 0) before.emplace();
+        world.barrier();  // the others open nothing meanwhile
         many(rounds(70, 10'000));
         if (world.pe() == 0) expect_no_growth(*before, Footprint());
         world.barrier();
@@ -104,7 +114,7 @@ void use_size(Team& team, std::size_t size, int call) {
 
 TEST(Soak, ten_thousand_tensors_and_calls_of_random_sizes_are_exact_and_leave_nothing) {
   for (const std::uint64_t seed : {0U, 1U}) {
-    const int calls = seed == 0 ? rounds(1200, 10'000) : rounds(40, 1000);
+    const int calls = seed == 0 ? rounds(500, 10'000) : rounds(40, 1000);
     Options options;
     options.heap_bytes = std::size_t{16} << 20;
     options.loopback = seed != 0;
@@ -119,6 +129,7 @@ TEST(Soak, ten_thousand_tensors_and_calls_of_random_sizes_are_exact_and_leave_no
           many();  // the high-water mark of these sizes
           std::optional<Footprint> before;
           if (team.pe() == 0) before.emplace();
+          team.barrier();  // the others open nothing meanwhile
           many();
           if (team.pe() == 0) expect_no_growth(*before, Footprint());
           team.barrier();
