@@ -21,8 +21,8 @@ namespace tutti::detail {
 namespace {
 
 // Measured, see docs/performance.md: lines that their owner has read cost much to take back, and a
-// store past the caches does without; small pieces are better left where the reader finds them. What
-// a get fetches is wanted here, as long as it fits.
+// store past the caches does without; small pieces are better left where the reader finds them.
+// What a get fetches is wanted here, as long as it fits.
 constexpr std::size_t kStreamPut = 16 << 10;
 constexpr std::size_t kStreamGet = 4 << 20;
 
