@@ -24,6 +24,7 @@ std::string chosen(const Team& team, const Cell& cell, const std::string& algori
 
 enum class Primitive : std::uint8_t {
   Barrier,
+  PutSelf,
   Wait,
   PutSignal,
   PutSignalOwnWord,
@@ -46,6 +47,7 @@ struct PrimitiveResult {
   Estimate other;
   Estimate vs_other;
   double line_ns = 0;
+  std::size_t wrong = 0;
   std::string compared_with;
 };
 PrimitiveResult measure(Team& team, Primitive what, std::size_t bytes, int rounds);

@@ -13,6 +13,7 @@
 
 #include "bench/baseline.hpp"
 #include "bench/cells.hpp"
+#include "bench/compare_blocks.hpp"
 #include "bench/engine.hpp"
 #include "bench/hand_copy.hpp"
 
@@ -24,30 +25,6 @@ constexpr int kSmallRepeats = 500;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// One block of each of two things, in turn, between two calibrations.
-template <class Ours, class Theirs>
-PrimitiveResult compare(Team& team, int rounds, Ours&& ours, Theirs&& theirs) {
-  std::vector<double> mine;
-  std::vector<double> other;
-  std::vector<double> line;
-  for (int round = 0; round < rounds; ++round) {
-    line.push_back(team.measure_line_ns());
-    if (round % 2 == 0) {
-      mine.push_back(largest(team, ours()));
-      other.push_back(largest(team, theirs(line.back())));
-    } else {
-      other.push_back(largest(team, theirs(line.back())));
-      mine.push_back(largest(team, ours()));
-    }
-  }
-  PrimitiveResult result;
-  result.time = estimate(mine);
-  result.other = estimate(other);
-  result.vs_other = estimate(ratios(other, mine));
-  result.line_ns = estimate(line).median;
-  return result;
 }
 
 PrimitiveResult barrier(Team& team, int rounds) {
@@ -153,6 +130,28 @@ PrimitiveResult put_signal_one_way(Team& team, std::size_t bytes, bool own_word,
   return result;
 }
 
+/// A put of 8 bytes to my own instance, beside the store that it is: what the library adds.
+PrimitiveResult put_to_myself(Team& team, int rounds) {
+  constexpr int kRepeats = 100 * kSmallRepeats;
+  auto data = make_tensor<std::uint64_t>(team, {1});
+  std::array<std::uint64_t, 1> value{};
+  const auto timed = [&](auto&& once) {
+    const auto start = Clock::now();
+    for (int i = 0; i < kRepeats; ++i) {
+      value[0] = static_cast<std::uint64_t>(i);
+      once();
+    }
+    return seconds_since(start) / kRepeats;
+  };
+  const auto ours = [&] { return timed([&] { put(value, data, team.pe()); }); };
+  const auto store = [&](double) {
+    return timed([&] { *static_cast<volatile std::uint64_t*>(data.local().data()) = value[0]; });
+  };
+  PrimitiveResult result = compare(team, rounds, ours, store);
+  result.compared_with = "beside a bare store";
+  return result;
+}
+
 /// Times of copies between PE 0 and PE 1, who touches its side between copies, as a user would: the
 /// destination of a put was last read by its owner, the source of a get last written by it.
 class CopyTimer {
@@ -235,7 +234,8 @@ PrimitiveResult copies(Team& team, Primitive what, std::size_t bytes, int rounds
 }  // namespace
 
 std::vector<NamedPrimitive> all_primitives(const Team& team) {
-  std::vector<NamedPrimitive> all = {{"barrier", Primitive::Barrier, 0}};
+  std::vector<NamedPrimitive> all = {{"barrier", Primitive::Barrier, 0},
+                                     {"put_self/bytes:8", Primitive::PutSelf, 8}};
   if (team.size() < 2) return all;
   all.push_back({"wait", Primitive::Wait, 0});
   for (const std::size_t bytes : {std::size_t{8}, std::size_t{512}, std::size_t{4096}}) {
@@ -256,6 +256,8 @@ PrimitiveResult measure(Team& team, Primitive what, std::size_t bytes, int round
   switch (what) {
     case Primitive::Barrier:
       return barrier(team, rounds);
+    case Primitive::PutSelf:
+      return put_to_myself(team, rounds);
     case Primitive::Wait:
       return waiting(team, rounds);
     case Primitive::PutSignal:

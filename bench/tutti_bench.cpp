@@ -14,6 +14,7 @@
 #include "bench/baseline.hpp"
 #include "bench/cells.hpp"
 #include "bench/engine.hpp"
+#include "bench/moe_cells.hpp"
 #include "bench/report.hpp"
 #include "tutti/tutti.hpp"
 
@@ -33,7 +34,9 @@ constexpr const char* kHelp =
   mpirun -n N tutti-bench [flags]  PEs are processes; with the baseline
 
 Benchmarks are named collective/type/op/memory/algorithm/bytes:N, for example
-allreduce/f32/sum/private/auto/bytes:4096; memory is private, inplace or symmetric.
+allreduce/f32/sum/private/auto/bytes:4096; memory is private, inplace or symmetric. Layers are
+named moe/model/routing/algorithm/tokens:N (dispatch and combine; routing uniform or hot), and
+primitives barrier, wait, put_self, put_signal[/own_word], put, get, put_tiled.
 A cycle is produce (each PE writes its whole input) + collective + consume (each reads its whole
 output); "MPI / this" is the median of ratios of neighbouring blocks, with its 95 % interval.
 
@@ -63,6 +66,8 @@ struct Flags {
 struct Order {
   bool stop = false;
   bool primitive = false;
+  bool moe = false;
+  MoeCell moe_cell;
   Cell cell;
   Primitive what = Primitive::Barrier;
   std::array<char, 96> algorithm{};
@@ -155,20 +160,23 @@ Outcome measure_cell(Team& team, const Order& order, const Effort& effort,
 }
 
 Outcome measure_primitive(Team& team, const Order& order, const Effort& effort) {
-  const PrimitiveResult measured = measure(team, order.what, order.cell.bytes, effort.rounds);
+  const PrimitiveResult measured = order.moe
+                                       ? measure_moe(team, order.moe_cell, effort.rounds)
+                                       : measure(team, order.what, order.cell.bytes, effort.rounds);
   Outcome outcome;
   outcome.time = measured.time;
   outcome.vs_mpi = measured.vs_other;
   outcome.mpi = measured.other;
   outcome.line_ns = measured.line_ns;
   outcome.bound = measured.line_ns * 1e-9;
+  outcome.wrong = static_cast<double>(measured.wrong);
   outcome.ran = measured.compared_with;
   return outcome;
 }
 
 Outcome obey(Team& team, const Order& order, const Effort& effort, const MachineSpeed& speed) {
-  return order.primitive ? measure_primitive(team, order, effort)
-                         : measure_cell(team, order, effort, speed);
+  return order.primitive || order.moe ? measure_primitive(team, order, effort)
+                                      : measure_cell(team, order, effort, speed);
 }
 
 void report(benchmark::State& state, const Cell& cell, int pes, const Outcome& outcome) {
@@ -222,6 +230,12 @@ void add_benchmarks(Team& team, const Flags& flags, const MachineSpeed& speed) {
     Order order;
     order.cell = named.cell;
     named.algorithm.copy(order.algorithm.data(), order.algorithm.size() - 1);
+    add(named.name, order);
+  }
+  for (const NamedMoeCell& named : all_moe_cells()) {
+    Order order;
+    order.moe = true;
+    order.moe_cell = named.cell;
     add(named.name, order);
   }
   for (const NamedPrimitive& named : all_primitives(team)) {

@@ -25,6 +25,7 @@ class StagedBlocks {
   /// Each PE but me gets at least a line a step, so many PEs need a larger ring.
   static std::size_t ring_for(const Problem& problem, std::int64_t ring_bytes, std::size_t lag) {
     const std::size_t least = (lag + 2) * static_cast<std::size_t>(problem.pes) * 256;
+    if (has_counts(problem.collective)) return std::bit_ceil(std::max(ring_of(ring_bytes), least));
     const std::size_t bytes = problem.count * size_of(problem.dtype);
     return std::bit_ceil(
         std::max(ring_of(ring_bytes, bytes * static_cast<std::size_t>(problem.pes)), least));

@@ -16,8 +16,10 @@ void ShownWait::show() {
     if (world_.wait_shown().exchange(true)) return;  // another thread of this PE waits too
     shown_ = true;
     WaitRecord& record = world_.control().wait;
-    // A PE with operations in flight is not held up by one of them.
-    const bool by_call = site_.collective() && site_.on >= 0 && !world_.fibers().any();
+    // A wait with a deadline ends by itself; a PE with operations in flight is not held up by one.
+    const bool has_deadline = site_.timeout.count() > 0 || site_.team->timeout().count() > 0;
+    const bool by_call =
+        site_.collective() && site_.on >= 0 && !has_deadline && !world_.fibers().any();
     record.on.store(by_call ? static_cast<std::uint64_t>(site_.team->member(site_.on)) + 1 : 0);
     record.looks.store(0);
     record.since_ns.store(

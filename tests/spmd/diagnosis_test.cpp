@@ -50,6 +50,16 @@ TEST(Diagnosis, a_cycle_of_waits_over_overlapping_teams_is_reported_to_all_in_it
   for (const Caught& error : errors) EXPECT_NE(error.text, "");
 }
 
+TEST(Diagnosis, waits_with_a_deadline_are_left_to_it) {
+  Options options;
+  options.timeout = std::chrono::milliseconds(600);
+  const Caught error = caught([&] {
+    run(
+        3, [](Team& team) { wait_in_a_circle(team); }, options);
+  });
+  EXPECT_THAT(error.text, AllOf(HasSubstr("barrier"), HasSubstr("within 0.6 s")));
+}
+
 TEST(Diagnosis, a_chain_of_slow_pes_is_no_cycle) {
   run(3, [](Team& team) {
     Team low = team.split(team.pe() == 2 ? 1 : 0);
