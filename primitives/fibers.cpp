@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "primitives/fiber_switch.hpp"
+#include "tutti/error.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -77,6 +78,11 @@ class Fibers::Worker {
   Task* task_ = nullptr;
 };
 
+const void* Fibers::this_thread() noexcept {
+  thread_local const char here = 0;
+  return &here;
+}
+
 Fibers::Fibers() = default;
 Fibers::~Fibers() = default;
 
@@ -104,14 +110,19 @@ void Fibers::resume(Running& running) {
 
 std::shared_ptr<Task> Fibers::start(std::function<void()> body, std::shared_ptr<Task> before) {
   auto task = std::make_shared<Task>(Task{std::move(body), std::move(before), nullptr, false});
-  if (running_.empty()) thread_ = std::this_thread::get_id();
+  const void* nobody = nullptr;
+  if (!owner_.compare_exchange_strong(nobody, this_thread()) && nobody != this_thread()) {
+    throw Error(ErrorCode::InvalidArgument,
+                "start: another thread of this PE has operations in flight; one thread at a time "
+                "starts, tests and finishes");
+  }
   running_.push_back({task, nullptr});
   if (!inside()) drive();
   return task;
 }
 
 bool Fibers::drive() {
-  if (inside()) return false;
+  if (!any() || inside()) return false;
   const std::uint64_t before = progress_;
   // A body may start further operations: they join at the end.
   for (std::size_t i = 0; i < running_.size(); ++i) {
@@ -125,6 +136,7 @@ bool Fibers::drive() {
     running_[i].task.reset();
   }
   std::erase_if(running_, [](const Running& running) { return running.task == nullptr; });
+  if (running_.empty()) owner_.store(nullptr);
   return progress_ != before;
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
-#include <thread>
 #include <vector>
 
 namespace tutti::detail {
@@ -21,8 +21,10 @@ struct Task {
 };
 
 /// The operations that one PE has started. Whoever waits drives all of them, so that PEs may finish
-/// them in any order. Fibers are kept and used again. Of one thread of the PE: the one that started
-/// the first operation that is still running.
+/// them in any order. Fibers are kept and used again.
+///
+/// Operations in flight belong to one thread of the PE, the one that started the first of them;
+/// what other threads of it wait for concerns them not.
 class Fibers {
  public:
   Fibers();
@@ -30,10 +32,11 @@ class Fibers {
   Fibers(const Fibers&) = delete;
   Fibers& operator=(const Fibers&) = delete;
 
-  /// Starts `body`, after `before`, and runs it up to its first wait.
+  /// Starts `body`, after `before`, and runs it up to its first wait. Throws `Error`
+  /// (InvalidArgument) if operations of another thread are in flight.
   std::shared_ptr<Task> start(std::function<void()> body, std::shared_ptr<Task> before);
   /// Whether this thread has operations to drive.
-  bool any() const noexcept { return !running_.empty() && std::this_thread::get_id() == thread_; }
+  bool any() const noexcept { return owner_.load(std::memory_order_relaxed) == this_thread(); }
   /// Whether an operation runs now, rather than the program itself.
   bool inside() const noexcept { return current_ != nullptr; }
   /// Lets every operation go on once. Returns whether one of them got past a wait or ended.
@@ -51,6 +54,7 @@ class Fibers {
     Worker* worker = nullptr;  ///< nullptr = not begun
   };
 
+  static const void* this_thread() noexcept;
   void resume(Running& running);
   Worker* idle_worker();
 
@@ -58,7 +62,7 @@ class Fibers {
   std::vector<Worker*> idle_;
   std::deque<Running> running_;  ///< in the order in which they were started
   Worker* current_ = nullptr;
-  std::thread::id thread_;
+  std::atomic<const void*> owner_{nullptr};  ///< stands for the thread; nullptr = nothing runs
   std::uint64_t progress_ = 0;
 };
 

@@ -68,7 +68,8 @@ class [[nodiscard]] Request {
 /// Starts `body(team, call)`, any sequence of collectives on this team that pass on `call`: it
 /// names the lane. `call.lane` 0 = the next one of lanes 1 to 3, else that one; operations on one
 /// lane run one after the other. Collective in the sense that all PEs start the same. Allocates.
-/// Errors: `InvalidArgument` (here) for a lane that does not exist; all others from `finish`.
+/// Errors: `InvalidArgument` (here) for a lane that does not exist, or while another thread of this
+/// PE has operations in flight; all others from `finish`.
 template <class Body>
 requires std::invocable<Body&, Team&, const Call&> Request start(Team& team, Body body,
                                                                  Call call = {}) {

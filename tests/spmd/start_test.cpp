@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "support/worlds.hpp"
@@ -159,6 +160,25 @@ TEST(Start, an_exception_with_an_operation_in_flight_hangs_nobody) {
     });
   });
   EXPECT_THAT(error.text, ::testing::HasSubstr("the disk is full"));
+}
+
+TEST(Start, one_thread_of_a_pe_at_a_time_has_operations_in_flight) {
+  run_world(2, 0, [](Team& team) {
+    auto words = make_signals(team, 1);
+    Vector data = input(team.pe(), 4, 200);
+    if (team.pe() == 1) wait_until(words[0], Cmp::Ge, 1);
+    Request request = start_allreduce(team, data, Op::Sum);
+    if (team.pe() == 0) {
+      std::thread([&] {
+        Vector other(5);
+        expect_refused([&] { static_cast<void>(start_allreduce(team, other, Op::Sum)); },
+                       "another thread of this PE has operations in flight");
+      }).join();
+      signal(words[0], 1, 1, Update::Set);
+    }
+    request.finish();
+    EXPECT_EQ(data, sum_of_inputs(2, 4, 200));
+  });
 }
 
 TEST(Start, an_operation_that_is_not_finished_is_finished_by_its_destructor) {
