@@ -48,6 +48,15 @@ class SwitchableStack {
     __sanitizer_start_switch_fiber(&fake_, next.bottom_, next.bytes_);
 #endif
   }
+  /// The same for the last time.
+  void leave_for_good([[maybe_unused]] SwitchableStack& next) noexcept {
+#if defined(__SANITIZE_THREAD__)
+    __tsan_switch_to_fiber(next.tsan_, 0);
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_start_switch_fiber(nullptr, next.bottom_, next.bytes_);
+#endif
+  }
   /// Just after this stack goes on, which `previous` has left.
   void back_from([[maybe_unused]] SwitchableStack& previous) noexcept {
 #if defined(__SANITIZE_ADDRESS__)

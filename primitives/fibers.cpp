@@ -30,11 +30,14 @@ class Fibers::Worker {
                               program_ = std::move(program);
                               mine_.back_from(programs_);
                               run();
+                              mine_.leave_for_good(programs_);
                               return std::move(program_);
                             });
   }
-  /// A task that is not done is unwound: its waits throw.
+  /// Ends the fiber. A task that is not done, which nobody waits for, is unwound where it waits.
   ~Worker() {
+    stopping_ = true;
+    if (!busy_) switch_to_fiber();
     fiber_ = context::fiber();
     mine_.drop_fiber();
   }
@@ -44,10 +47,8 @@ class Fibers::Worker {
   /// Called by the program: goes on with `task` until it waits or ends.
   void resume(Task& task) {
     task_ = &task;
-    programs_.adopt_current();
-    programs_.leave_for(mine_);
-    fiber_ = std::move(fiber_).resume();
-    programs_.back_from(mine_);
+    busy_ = true;
+    switch_to_fiber();
   }
   /// Called on the fiber: back to the program.
   void yield() {
@@ -57,8 +58,15 @@ class Fibers::Worker {
   }
 
  private:
-  [[noreturn]] void run() {
-    for (;;) {
+  void switch_to_fiber() {
+    programs_.adopt_current();
+    programs_.leave_for(mine_);
+    fiber_ = std::move(fiber_).resume();
+    programs_.back_from(mine_);
+  }
+
+  void run() {
+    while (!stopping_) {
       try {
         task_->body();
       } catch (const context::detail::forced_unwind&) {
@@ -67,6 +75,7 @@ class Fibers::Worker {
         task_->error = std::current_exception();
       }
       task_->done = true;
+      busy_ = false;
       yield();
     }
   }
@@ -76,6 +85,8 @@ class Fibers::Worker {
   SwitchableStack mine_;
   SwitchableStack programs_;
   Task* task_ = nullptr;
+  bool busy_ = false;  ///< with `task_`, which is not done
+  bool stopping_ = false;
 };
 
 const void* Fibers::this_thread() noexcept {

@@ -139,7 +139,7 @@ void Lane::publish(std::uint64_t step) {
 
 void Lane::publish_line(const std::byte* payload, std::size_t bytes) {
   std::byte* line = own_slot().line.data();
-  std::memcpy(line, payload, bytes);
+  if (bytes > 0) std::memcpy(line, payload, bytes);
   delay_here("lane.publish_line");
   post();
 }

@@ -154,6 +154,7 @@ Token put_signal_tiles(const Source& from, const Region& to, int pe, std::uint64
     return put_signal_tile(from, to, pe, to.tensor->words_offset, value, update, after);
   }
   const TileWords checked("put_signal", to, my_source(*to.tensor));
+  check_pe(*to.tensor->team, "put_signal", pe);
   if (from.region != nullptr || to.tensor->block->direct(pe) == nullptr) {
     put(from, to, pe, after);
     return raise_tiles(to, pe, value, update);

@@ -10,6 +10,9 @@
 #include "tutti/error.hpp"
 
 namespace tutti::detail {
+namespace {
+constexpr int kMostDrives = 1000;
+}
 
 int lane_for_start(Team& team, const Call& call) {
   TeamState& state = team.state();
@@ -49,6 +52,9 @@ void abandon(Team& team, Task& task) noexcept {
     if (std::uncaught_exceptions() > 0) {
       state.poison(ErrorCode::PeerFailed, "an exception left a PE that had started an operation",
                    state.world().pe());
+      // Its waits end with that error, and so do those of operations before it on its lane.
+      for (int i = 0; i < kMostDrives && !task.done; ++i) state.world().fibers().drive();
+      return;
     }
     finish(team, task);
   } catch (...) {
