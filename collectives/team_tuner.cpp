@@ -60,7 +60,14 @@ std::shared_ptr<const Tuning> file_of(TeamState& team) {
 }  // namespace
 
 TeamTuner& TeamTuner::of(TeamState& team) {
-  std::call_once(team.attachment_made, [&] { team.attachment.reset(new TeamTuner(team)); });
+  // One load in the steady state; `call_once` costs more, also when it was called before.
+  if (TeamAttachment* made = team.attached.load(std::memory_order_acquire)) [[likely]] {
+    return static_cast<TeamTuner&>(*made);
+  }
+  std::call_once(team.attachment_made, [&] {
+    team.attachment.reset(new TeamTuner(team));
+    team.attached.store(team.attachment.get(), std::memory_order_release);
+  });
   return static_cast<TeamTuner&>(*team.attachment);
 }
 

@@ -17,6 +17,10 @@ inline void cpu_pause() noexcept {
 #endif
 }
 
+/// Stands for the calling thread while it lives; a register, unlike the address of a thread_local
+/// variable of a shared library.
+inline const void* this_thread_tag() noexcept { return __builtin_thread_pointer(); }
+
 /// This thread's affinity mask.
 cpu_set_t affinity() noexcept;
 

@@ -89,11 +89,6 @@ class Fibers::Worker {
   bool stopping_ = false;
 };
 
-const void* Fibers::this_thread() noexcept {
-  thread_local const char here = 0;
-  return &here;
-}
-
 Fibers::Fibers() = default;
 Fibers::~Fibers() = default;
 
@@ -122,7 +117,7 @@ void Fibers::resume(Running& running) {
 std::shared_ptr<Task> Fibers::start(std::function<void()> body, std::shared_ptr<Task> before) {
   auto task = std::make_shared<Task>(Task{std::move(body), std::move(before), nullptr, false});
   const void* nobody = nullptr;
-  if (!owner_.compare_exchange_strong(nobody, this_thread()) && nobody != this_thread()) {
+  if (!owner_.compare_exchange_strong(nobody, this_thread_tag()) && nobody != this_thread_tag()) {
     throw Error(ErrorCode::InvalidArgument,
                 "start: another thread of this PE has operations in flight; one thread at a time "
                 "starts, tests and finishes");

@@ -10,6 +10,8 @@
 #include <memory>
 #include <vector>
 
+#include "primitives/cpu.hpp"
+
 namespace tutti::detail {
 
 /// A started operation: its body runs on a fiber, a piece at a time.
@@ -36,7 +38,7 @@ class Fibers {
   /// (InvalidArgument) if operations of another thread are in flight.
   std::shared_ptr<Task> start(std::function<void()> body, std::shared_ptr<Task> before);
   /// Whether this thread has operations to drive.
-  bool any() const noexcept { return owner_.load(std::memory_order_relaxed) == this_thread(); }
+  bool any() const noexcept { return owner_.load(std::memory_order_relaxed) == this_thread_tag(); }
   /// Whether an operation runs now, rather than the program itself.
   bool inside() const noexcept { return current_ != nullptr; }
   /// Lets every operation go on once. Returns whether one of them got past a wait or ended.
@@ -54,7 +56,6 @@ class Fibers {
     Worker* worker = nullptr;  ///< nullptr = not begun
   };
 
-  static const void* this_thread() noexcept;
   void resume(Running& running);
   Worker* idle_worker();
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -83,6 +84,7 @@ class TeamState : public std::enable_shared_from_this<TeamState> {
 
   std::once_flag attachment_made;
   std::unique_ptr<TeamAttachment> attachment;
+  std::atomic<TeamAttachment*> attached{nullptr};  ///< the same, once it is made
 
  private:
   TeamState() = default;

@@ -46,8 +46,6 @@ void withdraw(Word& word) { word.fetch_sub(sleep_word::make(1, 0), std::memory_o
 
 }  // namespace
 
-bool WaitEngine::attentive() const noexcept { return world_.fibers().any(); }
-
 // An operation waits: the program goes on, and comes back whenever it waits itself.
 void WaitEngine::on_fiber(Predicate ready, const WaitSite& site) {
   const auto start = Clock::now();

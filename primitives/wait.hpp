@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "primitives/cpu.hpp"
+#include "primitives/fibers.hpp"
 
 namespace tutti::detail {
 
@@ -43,7 +44,7 @@ struct WaitSite {
 /// with sequentially consistent loads, which is what makes sleeping safe (see `World::ring`).
 class WaitEngine {
  public:
-  explicit WaitEngine(World& world) : world_(world) {}
+  WaitEngine(World& world, const Fibers& fibers) : world_(world), fibers_(fibers) {}
 
   /// Spinning is pointless where PEs outnumber CPUs, or where waiting must drive a transport.
   void set_spins(int spins) noexcept { spins_ = spins; }
@@ -65,12 +66,14 @@ class WaitEngine {
   }
 
  private:
-  bool attentive() const noexcept;
+  /// Whether this thread has started operations, which every wait of it drives.
+  bool attentive() const noexcept { return fibers_.any(); }
   void slow(Predicate ready, const WaitSite& site);
   void on_fiber(Predicate ready, const WaitSite& site);
   void sleep(Predicate ready, const WaitSite& site, std::chrono::milliseconds most);
 
   World& world_;
+  const Fibers& fibers_;
   int spins_ = 0;
 };
 

@@ -161,7 +161,7 @@ World::World(int pe, int pes, const Options& options, bool one_process)
       options_(options),
       one_process_(one_process),
       peers_(static_cast<std::size_t>(pes)),
-      waiting_(*this),
+      waiting_(*this, fibers_),
       heap_(!one_process) {}
 
 std::shared_ptr<World> World::create(int pe, int pes, const Allgather& allgather,
@@ -322,8 +322,8 @@ void World::set_trouble(ErrorCode code, const std::string& text, int origin_pe) 
   own_control_->trouble.set(code, text, origin_pe);
 }
 
-void World::note_other_thread(const char* here) noexcept {
-  const char* nobody = nullptr;
+void World::note_other_thread(const void* here) noexcept {
+  const void* nobody = nullptr;
   if (!thread_.compare_exchange_strong(nobody, here)) {
     own_control_->several_threads.store(1, std::memory_order_relaxed);
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "primitives/control.hpp"
+#include "primitives/cpu.hpp"
 #include "primitives/fibers.hpp"
 #include "primitives/heap.hpp"
 #include "primitives/settings.hpp"
@@ -88,10 +89,9 @@ class World {
   void set_trouble(ErrorCode code, const std::string& text, int origin_pe) noexcept;
   /// Remembers whether more than one thread of this PE makes calls.
   void note_thread() noexcept {
-    thread_local const char here = 0;
-    const char* known = thread_.load(std::memory_order_relaxed);
-    if (known != &here) [[unlikely]] {
-      note_other_thread(&here);
+    const void* here = this_thread_tag();
+    if (thread_.load(std::memory_order_relaxed) != here) [[unlikely]] {
+      note_other_thread(here);
     }
   }
   /// The calls so far do not count: whoever makes the next one is the PE's thread.
@@ -134,7 +134,7 @@ class World {
   void wake(const std::vector<int>& world_pes) noexcept;
   void wake_one(int world_pe, std::uint32_t raiser_key) noexcept;
   [[noreturn]] void refuse_fork() const;
-  void note_other_thread(const char* here) noexcept;
+  void note_other_thread(const void* here) noexcept;
 
   int pe_;
   Options options_;
@@ -149,7 +149,7 @@ class World {
   Heap heap_;
   std::unique_ptr<Transport> transport_;
   std::atomic<std::uint64_t> ids_{0};
-  std::atomic<const char*> thread_{nullptr};  ///< stands for the thread that makes this PE's calls
+  std::atomic<const void*> thread_{nullptr};  ///< stands for the thread that makes this PE's calls
   std::atomic<bool> wait_shown_{false};       ///< one of this PE's threads shows its wait
   char* fork_page_ = nullptr;
   int line_ns_ = 0;

@@ -44,6 +44,7 @@ constexpr Span kFewPes = {0, 4};
 /// The regimes: unknown counts as near, the case of PEs that share a last-level cache.
 constexpr Span kNear = {0, 79};
 constexpr Span kApart = {80};
+constexpr Span kFar = {150};
 /// Nothing could be calibrated, most often because PEs outnumber the CPUs: each step then costs a
 /// change of context, and fewer steps win.
 constexpr Span kUnknown = {0, 0};
@@ -57,7 +58,11 @@ constexpr std::array kRows = {
     Row{Collective::Allreduce, kAny, up_to(Execution::kLinePayload), kAny, {}, "one_line"},
     Row{Collective::Allreduce, kAny, from(16 * kKi), kNear, Memory::Symmetric, "symmetric_push"},
     Row{Collective::Allreduce, kAny, from(8 * kMi), kApart, Memory::Symmetric, "symmetric_push"},
-    // With two PEs both ways move the same bytes, and one shot has fewer steps.
+    // Far apart, lines that the peer has read cost so much to take back that staging past the
+    // caches is up to three times faster. With two PEs both ways move the same bytes, and one shot
+    // has fewer steps.
+    Row{Collective::Allreduce, kTwoPes, {kKi, kMi}, kFar, {}, "one_shot:store=stream"},
+    Row{Collective::Allreduce, kTwoPes, from(kMi + 1), kFar, {}, "one_shot:lag=2,store=stream"},
     Row{Collective::Allreduce, kTwoPes, up_to(kMi), kAny, {}, "one_shot"},
     Row{Collective::Allreduce, kTwoPes, kAny, kAny, {}, "one_shot:lag=2"},
     Row{Collective::Allreduce, kFewPes, up_to(kMi), kUnknown, {}, "one_shot"},
@@ -73,19 +78,26 @@ constexpr std::array kRows = {
     Row{Collective::Allgather, kAny, kAny, kAny, {}, "one_line"},
     // Below, staging is faster: it does not use lines that the peer has just read.
     Row{Collective::Allgather, kAny, from(8 * kMi), kAny, Memory::Symmetric, "symmetric_push"},
+    Row{Collective::Allgather, kTwoPes, from(kKi), kFar, {}, "direct:store=stream"},
     Row{Collective::Allgather, kAny, kAny, kAny, {}, "direct"},
     Row{Collective::ReduceScatter, kAny, kAny, kAny, {}, "one_line"},
     Row{Collective::ReduceScatter, kAny, from(2 * kMi), kAny, Memory::Symmetric, "symmetric_pull"},
+    Row{Collective::ReduceScatter, kTwoPes, from(kKi), kFar, {}, "direct:store=stream"},
     Row{Collective::ReduceScatter, kAny, kAny, kAny, {}, "direct"},
     Row{Collective::Broadcast, kAny, kAny, kAny, {}, "one_line"},
+    Row{Collective::Broadcast, kTwoPes, from(kKi), kFar, {}, "flat:store=stream"},
     Row{Collective::Broadcast, kAny, kAny, kAny, {}, "flat"},
     Row{Collective::Reduce, kAny, kAny, kAny, {}, "one_line"},
+    Row{Collective::Reduce, kTwoPes, from(kKi), kFar, {}, "direct:store=stream"},
     Row{Collective::Reduce, kAny, kAny, kAny, {}, "direct"},
     Row{Collective::Gather, kAny, kAny, kAny, {}, "one_line"},
+    Row{Collective::Gather, kTwoPes, from(kKi), kFar, {}, "direct:store=stream"},
     Row{Collective::Gather, kAny, kAny, kAny, {}, "direct"},
     Row{Collective::Scatter, kAny, kAny, kAny, {}, "one_line"},
+    Row{Collective::Scatter, kTwoPes, from(kKi), kFar, {}, "direct:store=stream"},
     Row{Collective::Scatter, kAny, kAny, kAny, {}, "direct"},
     Row{Collective::Alltoall, kAny, kAny, kAny, {}, "one_line"},
+    Row{Collective::Alltoall, kTwoPes, from(kKi), kFar, {}, "direct:store=stream"},
     Row{Collective::Alltoall, kAny, kAny, kAny, {}, "direct"},
     Row{Collective::Allgatherv, kAny, kAny, kAny, {}, "direct"},
     Row{Collective::ReduceScatterv, kAny, kAny, kAny, {}, "direct"},

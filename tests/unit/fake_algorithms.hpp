@@ -23,6 +23,9 @@ inline constexpr std::array kShotParameters = {
     Parameter{"bias", -8, 8, 0, "a number that may be negative", {}},
     Parameter{"lag", 0, 4, 0, "chunks between writing and reading", {}},
 };
+inline constexpr std::array kStoreParameters = {
+    Parameter{"store", 0, 1, 0, "how stores reach memory", kStores},
+};
 inline constexpr std::array kChunkParameters = {
     Parameter{"chunk_bytes", 64, 16 << 20, 32768, "bytes of a chunk", {}},
 };
@@ -69,27 +72,28 @@ inline constexpr Algorithm kSymmetricPush{
     {},        symmetric_only,   no_scratch, two_steps, nothing};
 inline constexpr Algorithm kRing{Allreduce,        "ring", "",         "",         !kOrdered,
                                  kChunkParameters, any,    no_scratch, ring_steps, nothing};
-inline constexpr Algorithm kAllgatherDirect{Allgather, "direct", "",         "",       kOrdered,
-                                            {},        any,      no_scratch, one_step, nothing};
+inline constexpr Algorithm kAllgatherDirect{
+    Allgather, "direct", "", "", kOrdered, kStoreParameters, any, no_scratch, one_step, nothing};
 inline constexpr Algorithm kAllgatherRing{Allgather, "ring", "",         "",         !kOrdered,
                                           {},        any,    no_scratch, ring_steps, nothing};
-inline constexpr Algorithm kReduceScatterDirect{
-    ReduceScatter, "direct", "", "", kOrdered, {}, any, no_scratch, one_step, nothing};
+inline constexpr Algorithm kReduceScatterDirect{ReduceScatter, "direct",         "",  "",
+                                                kOrdered,      kStoreParameters, any, no_scratch,
+                                                one_step,      nothing};
 inline constexpr Algorithm kReduceScatterRing{
     ReduceScatter, "ring", "", "", !kOrdered, {}, any, no_scratch, ring_steps, nothing};
-inline constexpr Algorithm kFlat{Broadcast, "flat", "",         "",       kOrdered,
-                                 {},        any,    no_scratch, one_step, nothing};
+inline constexpr Algorithm kFlat{Broadcast,        "flat", "",         "",       kOrdered,
+                                 kStoreParameters, any,    no_scratch, one_step, nothing};
 inline constexpr Algorithm kBinomial{Broadcast, "binomial", "",         "",       kOrdered,
                                      {},        any,        no_scratch, one_step, nothing};
 
-inline constexpr Algorithm kReduceDirect{Reduce, "direct", "",         "",       kOrdered,
-                                         {},     any,      no_scratch, one_step, nothing};
-inline constexpr Algorithm kGatherDirect{Gather, "direct", "",         "",       kOrdered,
-                                         {},     any,      no_scratch, one_step, nothing};
-inline constexpr Algorithm kScatterDirect{Scatter, "direct", "",         "",       kOrdered,
-                                          {},      any,      no_scratch, one_step, nothing};
-inline constexpr Algorithm kAlltoallDirect{Alltoall, "direct", "",         "",       kOrdered,
-                                           {},       any,      no_scratch, one_step, nothing};
+inline constexpr Algorithm kReduceDirect{Reduce,           "direct", "",         "",       kOrdered,
+                                         kStoreParameters, any,      no_scratch, one_step, nothing};
+inline constexpr Algorithm kGatherDirect{Gather,           "direct", "",         "",       kOrdered,
+                                         kStoreParameters, any,      no_scratch, one_step, nothing};
+inline constexpr Algorithm kScatterDirect{
+    Scatter, "direct", "", "", kOrdered, kStoreParameters, any, no_scratch, one_step, nothing};
+inline constexpr Algorithm kAlltoallDirect{
+    Alltoall, "direct", "", "", kOrdered, kStoreParameters, any, no_scratch, one_step, nothing};
 inline constexpr Algorithm kBroadcastOneLine{
     Broadcast, "one_line", "", "", kOrdered, {}, one_line_only, no_scratch, one_step, nothing};
 inline constexpr Algorithm kReduceOneLine{Reduce, "one_line",    "",         "",       kOrdered,
