@@ -15,6 +15,10 @@ namespace tutti::bench {
 /// Where a collective's buffers lie.
 enum class Placement : std::uint8_t { Private, InPlace, Symmetric };
 std::string_view name_of(Placement placement);
+/// Out of place, in that kind of memory.
+constexpr Placement placement_in(Memory memory) noexcept {
+  return memory == Memory::Symmetric ? Placement::Symmetric : Placement::Private;
+}
 
 /// A cell of the benchmark: equal on all PEs.
 struct Cell {

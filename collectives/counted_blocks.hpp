@@ -80,9 +80,7 @@ class CountedBlocks {
   static std::size_t place(int from, int owner) {
     return static_cast<std::size_t>(owner < from ? owner : owner - 1);
   }
-  std::size_t stride(std::size_t k) const {
-    return (plan_.part(k).size * element_ + 127) / 128 * 128;
-  }
+  std::size_t stride(std::size_t k) const { return whole_granules(plan_.part(k).size * element_); }
 
   Execution& x_;
   const Pipeline plan_;

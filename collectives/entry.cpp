@@ -122,6 +122,8 @@ class Door {
   /// Instead of running: the same call, ready to run.
   void keep(const Plan& plan, const std::byte* own_block, int root) {
     Prepared& prepared = *buffers_.prepared;
+    prepared.call = call_;
+    prepared.call.algorithm = {};
     prepared.buffers = buffers_;
     prepared.buffers.prepared = nullptr;
     prepared.plan = plan;

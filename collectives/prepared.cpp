@@ -42,14 +42,7 @@ void copy_own_block(const Buffers& buffers, const std::byte* own_block) {
   if (bytes != 0 && buffers.out != own_block) copy(buffers.out, own_block, bytes);
 }
 
-std::shared_ptr<Prepared> make_prepared(Team& team, const Call& call) {
-  auto prepared = std::make_shared<Prepared>();
-  prepared->algorithm = call.algorithm;
-  prepared->call = call;
-  prepared->call.algorithm = prepared->algorithm;
-  if (prepared->call.lane != 0) lane_for_start(team, call);  // refuses one that does not exist
-  return prepared;
-}
+std::shared_ptr<Prepared> make_prepared() { return std::make_shared<Prepared>(); }
 
 void run_prepared(Team& team, const Prepared& prepared) {
   TeamState& state = team.state();

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "collectives/team_tuner.hpp"
 #include "tutti/collectives.hpp"
@@ -12,8 +11,7 @@ namespace tutti::detail {
 
 /// A call that was checked and decided, ready to run as often as one likes.
 struct Prepared {
-  std::string algorithm;  ///< what `call.algorithm` points to
-  Call call;
+  Call call;  ///< without the name of an algorithm: that is decided
   Buffers buffers;
   Plan plan;                             ///< nothing in a team of one PE
   const std::byte* own_block = nullptr;  ///< what a team of one PE copies

@@ -113,7 +113,7 @@ class StagedBlocks {
   static std::size_t place(int from, int owner) {
     return static_cast<std::size_t>(owner < from ? owner : owner - 1);
   }
-  std::size_t stride(std::size_t k) const { return (bytes(k) + 127) / 128 * 128; }
+  std::size_t stride(std::size_t k) const { return whole_granules(bytes(k)); }
 
   Execution& x_;
   const Pipeline plan_;

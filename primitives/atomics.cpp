@@ -26,22 +26,11 @@ const char* name_of(AtomicOp op) {
   return "compare_exchange";
 }
 
-/// By message; the target answers when it comes to that, so the reply is given up, not freed, when
-/// the wait for it fails.
+/// By message.
 std::uint64_t ask(TeamState& team, const RemoteAddress& at, int pe, const AtomicRequest& request) {
   auto reply = std::make_unique<Reply>();
   team.world().transport()->atomic(at, request, reply.get());
-  try {
-    // The target's word: the old value has been written.
-    team.world().waiting().until(
-        [&] {
-          return std::atomic_ref<std::uint64_t>(reply->done).load(std::memory_order_seq_cst) == 1;
-        },
-        {&team, name_of(request.op), -1, pe, {}});
-  } catch (...) {
-    static_cast<void>(reply.release());
-    throw;
-  }
+  await_answer(team, name_of(request.op), pe, reply, reply->done);
   return reply->value;
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "primitives/control.hpp"
 #include "primitives/transport.hpp"
 
 namespace tutti::detail {
@@ -12,7 +13,7 @@ namespace tutti::detail {
 /// Does what the request says to the word at `at`; returns its old value. Sequentially consistent:
 /// publishes like any raise, and sees what the last raise published.
 inline std::uint64_t apply_atomic(std::byte* at, const AtomicRequest& request) noexcept {
-  std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(at));
+  const auto word = word_at(at);
   switch (request.op) {
     case AtomicOp::Fetch:
       return word.load(std::memory_order_seq_cst);

@@ -54,7 +54,7 @@ void set_text(std::array<char, N>& to, std::string_view text) {
 
 template <class T>
 std::vector<T> gather(const Agreement& agreement, const T& mine) {
-  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 512);
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kAgreementBytes);
   std::vector<T> all(static_cast<std::size_t>(agreement.participants));
   agreement.gather(&mine, sizeof mine, all.data());
   return all;

@@ -14,6 +14,9 @@ namespace tutti::detail {
 
 class World;
 
+/// The most that one PE says in one gather of an agreement.
+inline constexpr std::size_t kAgreementBytes = 512;
+
 /// How the members of a block (or team) agree while they make it: an allgather among `who.size()`
 /// or more participants, and where in it each member stands.
 struct Agreement {

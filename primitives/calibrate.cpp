@@ -15,8 +15,7 @@ constexpr std::uint64_t kRounds = 100;  ///< of one batch
 constexpr std::size_t kBatches = 5;
 
 std::atomic_ref<std::uint64_t> ping_of(Block& words, int pe) {
-  return std::atomic_ref<std::uint64_t>(
-      *reinterpret_cast<std::uint64_t*>(words.readable(pe) + offsetof(TeamWords, ping)));
+  return word_at(words.readable(pe) + offsetof(TeamWords, ping));
 }
 
 }  // namespace

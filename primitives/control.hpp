@@ -22,6 +22,11 @@ static_assert(Word::is_always_lock_free && sizeof(Word) == 8);
 inline constexpr std::size_t kControlBytes = 4096;
 inline constexpr const char* kControlName = "tutti-control";
 
+/// The word at `at`, in memory that PEs share.
+inline std::atomic_ref<std::uint64_t> word_at(std::byte* at) noexcept {
+  return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(at));
+}
+
 enum class PeState : std::uint32_t { Running, Finished, Failed };
 
 /// Text that peers may read while it is written again, so it is copied word by word; a torn text is

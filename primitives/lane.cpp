@@ -13,10 +13,6 @@
 namespace tutti::detail {
 namespace {
 
-std::atomic_ref<std::uint64_t> word_at(std::byte* at) {
-  return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(at));
-}
-
 /// 12 bits that are never 0, which means "refused". Counts that differ by little differ here.
 std::uint64_t fingerprint(const CallRecord& record, const CallDetails& details) {
   std::uint64_t hash =

@@ -56,7 +56,7 @@ struct CallDetails {
 };
 
 inline constexpr std::uint64_t kDepth = 8;  ///< call slots of a lane
-inline constexpr std::size_t kExchangeBytes = 512;
+inline constexpr std::size_t kExchangeBytes = kAgreementBytes;
 
 /// The words of one call; see docs/architecture.md, "Words of a lane".
 struct CallSlot {

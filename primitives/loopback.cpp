@@ -37,7 +37,7 @@ struct Message {
 };
 
 void update_word(std::byte* at, std::uint64_t value, WordOp op) {
-  std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(at));
+  const auto word = word_at(at);
   op == WordOp::Set ? word.store(value) : void(word.fetch_add(value));
 }
 

@@ -7,19 +7,18 @@
 #include <string>
 #include <vector>
 
+#include "primitives/block.hpp"
 #include "primitives/control.hpp"
 
 namespace tutti::detail {
 
 class TeamState;
 
-inline constexpr std::size_t kPostBytes = 512;
-
 /// What a PE shows to some members of a team, outside of its lanes.
 struct Post {
   alignas(kLine) std::uint64_t tag;    ///< its owner writes: which post this is; never 0 again
   alignas(kLine) std::uint64_t taken;  ///< its readers add 1 each time that one has read a post
-  alignas(kLine) std::array<std::byte, kPostBytes> payload;
+  alignas(kLine) std::array<std::byte, kAgreementBytes> payload;
 };
 
 /// How some members of a team meet while the others know nothing of it, several such groups at the
@@ -29,9 +28,9 @@ class Rendezvous {
  public:
   void attach(TeamState& team) noexcept { team_ = &team; }
 
-  /// An allgather of at most `kPostBytes` among `places` (of the team, mine among them), who all
-  /// call it with the same `tag`. Two posts in a row of one PE have different tags. `what` says for
-  /// what, to people.
+  /// An allgather of at most `kAgreementBytes` among `places` (of the team, mine among them), who
+  /// all call it with the same `tag`. Two posts in a row of one PE have different tags. `what` says
+  /// for what, to people.
   void gather(const std::vector<int>& places, std::uint64_t tag, const std::string& what,
               const void* mine, std::size_t bytes, void* all);
 

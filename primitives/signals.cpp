@@ -83,8 +83,7 @@ std::uint64_t word_value(const WordAt& word, int pe) {
   if (pe == -1) pe = team.pe();
   check_pe(team, "value", pe);
   std::byte* at = word.words->block->readable(pe) + word.index * kLine;
-  return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(at))
-      .load(std::memory_order_acquire);
+  return word_at(at).load(std::memory_order_acquire);
 }
 
 Token raise(const WordAt& word, int pe, std::uint64_t value, WordUpdate update,
@@ -113,8 +112,7 @@ Token publish(const WordAt& word, std::uint64_t value, std::span<const Token> af
   delay_here("signal.publish");
   const std::size_t offset = word.index * kLine;
   // Publishes all that this PE stored before to whoever polls its word.
-  std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(block.local() + offset))
-      .exchange(value, std::memory_order_seq_cst);
+  word_at(block.local() + offset).exchange(value, std::memory_order_seq_cst);
   team.world().ring(team.members());
   if (block.all_direct()) [[likely]] {
     return {};
@@ -125,8 +123,7 @@ Token publish(const WordAt& word, std::uint64_t value, std::span<const Token> af
 
 void clear_word(const WordAt& word) noexcept {
   std::byte* at = word.words->block->local() + word.index * kLine;
-  std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(at))
-      .store(0, std::memory_order_seq_cst);
+  word_at(at).store(0, std::memory_order_seq_cst);
 }
 
 }  // namespace tutti::detail

@@ -30,8 +30,7 @@ inline bool holds(std::uint64_t word, Cmp cmp, std::uint64_t value) noexcept {
 
 /// Sequentially consistent, as the wait engine needs it; sees what the raiser wrote before.
 inline std::uint64_t load_word(std::byte* at) noexcept {
-  return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(at))
-      .load(std::memory_order_seq_cst);
+  return word_at(at).load(std::memory_order_seq_cst);
 }
 
 /// Between two looks at whether peers live, of a program that tests in a loop.

@@ -16,6 +16,17 @@ namespace {
 
 constexpr std::size_t kSlabBytes = 256 << 10;
 
+/// The common case: a view of the whole of a tensor that is one tile.
+bool is_one_tile(const Region& region) {
+  const TensorState& tensor = *region.tensor;
+  return tensor.tiles == 1 && region.elements == tensor.elements;
+}
+
+/// That of a tensor whose tile has one word, whoever raises it.
+bool is_one_word(const Region& region) {
+  return region.tensor->signals == TileSignals::One && is_one_tile(region);
+}
+
 /// The words of the tiles that a view covers, in one source's part of an instance.
 class TileWords {
  public:
@@ -33,7 +44,7 @@ class TileWords {
     }
     base_ = tensor_.words_offset +
             (per_source ? tensor_.source_stride * static_cast<std::size_t>(source) : 0);
-    if (tensor_.tiles == 1 && region.elements == tensor_.elements) [[likely]] {
+    if (is_one_tile(region)) [[likely]] {
       cursor_ = RunCursor(std::size_t{1});
     } else {
       walk(team, what, region);
@@ -70,13 +81,6 @@ class TileWords {
   RunCursor cursor_;
   std::size_t base_ = 0;
 };
-
-/// The common case: a view of the whole of a tensor that is one tile with one word.
-bool is_one_tile(const Region& region) {
-  const TensorState& tensor = *region.tensor;
-  return tensor.signals == TileSignals::One && tensor.tiles == 1 &&
-         region.elements == tensor.elements;
-}
 
 /// The source whose words I raise.
 int my_source(const TensorState& tensor) {
@@ -150,11 +154,11 @@ Region rows_of(const Region& region, std::size_t row, std::size_t rows) {
 
 Token put_signal_tiles(const Source& from, const Region& to, int pe, std::uint64_t value,
                        WordUpdate update, std::span<const Token> after) {
-  if (is_one_tile(to)) [[likely]] {
+  if (is_one_word(to)) [[likely]] {
     return put_signal_tile(from, to, pe, to.tensor->words_offset, value, update, after);
   }
   const TileWords checked("put_signal", to, my_source(*to.tensor));
-  check_pe(*to.tensor->team, "put_signal", pe);
+  check_put("put_signal", from, to, pe);
   if (from.region != nullptr || to.tensor->block->direct(pe) == nullptr) {
     put(from, to, pe, after);
     return raise_tiles(to, pe, value, update);
@@ -167,11 +171,7 @@ Token put_signal_tiles(const Source& from, const Region& to, int pe, std::uint64
   Token token;
   for (std::size_t row = 0; row < rows; row += slab) {
     const Region part = rows_of(to, row, std::min(slab, rows - row));
-    const bool first = row == 0;
-    if (first && from.elements != to.elements) {
-      put(from, to, pe, after);  // refuses it
-    }
-    put({data, part.elements}, part, pe, first ? after : std::span<const Token>());
+    put({data, part.elements}, part, pe, row == 0 ? after : std::span<const Token>());
     delay_here("put_signal.put");
     token = raise_tiles(part, pe, value, update);
     data += part.elements * to.tensor->element_bytes;
@@ -183,7 +183,7 @@ void wait_tiles(const Region& region, int source, Cmp cmp, std::uint64_t value,
                 std::chrono::milliseconds timeout, std::span<const Token> after) {
   const TensorState& tensor = *region.tensor;
   TeamState& team = *tensor.team;
-  if (source == kNoSource && is_one_tile(region)) [[likely]] {
+  if (source == kNoSource && is_one_word(region)) [[likely]] {
     team.check_usable();
     order(team, after, Token::kDone, Kind::Word);
     std::byte* word = tensor.local + tensor.words_offset;

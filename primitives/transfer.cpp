@@ -143,8 +143,7 @@ void add_in(const Source& from, const Region& to, const Addition& types, int pe)
   });
 }
 
-/// Where the answers to a get arrive. The target writes to it whenever it comes to that, so it is
-/// given up, not freed, when the wait for it fails.
+/// Where the answers to a get arrive.
 struct Landing {
   std::vector<std::byte> data;
   std::vector<std::uint64_t> done;  ///< one for each piece; 1 = arrived
@@ -167,17 +166,7 @@ std::unique_ptr<Landing> fetch(const Region& from, int pe) {
     team.world().transport()->get(tensor.block->remote(pe, a * bytes),
                                   landing->data.data() + b * bytes, n * bytes, &landing->done[i]);
   }
-  try {
-    for (std::uint64_t& done : landing->done) {
-      // The target's word: the piece has been written.
-      team.world().waiting().until(
-          [&] { return std::atomic_ref<std::uint64_t>(done).load(std::memory_order_seq_cst) == 1; },
-          {&team, "get", -1, pe, {}});
-    }
-  } catch (...) {
-    static_cast<void>(landing.release());
-    throw;
-  }
+  for (std::uint64_t& done : landing->done) await_answer(team, "get", pe, landing, done);
   return landing;
 }
 
@@ -220,7 +209,7 @@ Token move_and_raise(const Source& from, const Region& to, int pe, const Block& 
 }  // namespace
 
 Token put(const Source& from, const Region& to, int pe, std::span<const Token> after) {
-  check("put", from, to.tensor->element_bytes, to, pe);
+  check_put("put", from, to, pe);
   TeamState& team = *to.tensor->team;
   order(team, after, team.member(pe), Kind::Put);
   move_in(from, to, pe);
@@ -238,7 +227,7 @@ Token put_add(const Source& from, const Region& to, const Addition& types, int p
 
 Token put_signal(const Source& from, const Region& to, const WordAt& word, int pe,
                  std::uint64_t value, WordUpdate update, std::span<const Token> after) {
-  check("put_signal", from, to.tensor->element_bytes, to, pe);
+  check_put("put_signal", from, to, pe);
   TeamState& team = *to.tensor->team;
   if (word.words->team != to.tensor->team) [[unlikely]] {
     refuse(
@@ -249,9 +238,13 @@ Token put_signal(const Source& from, const Region& to, const WordAt& word, int p
                         {value, update, after});
 }
 
+void check_put(const char* what, const Source& from, const Region& to, int pe) {
+  check(what, from, to.tensor->element_bytes, to, pe);
+}
+
 Token put_signal_tile(const Source& from, const Region& to, int pe, std::size_t word_offset,
                       std::uint64_t value, WordUpdate update, std::span<const Token> after) {
-  check("put_signal", from, to.tensor->element_bytes, to, pe);
+  check_put("put_signal", from, to, pe);
   return move_and_raise(from, to, pe, *to.tensor->block, word_offset, {value, update, after});
 }
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <memory>
 #include <span>
 
 #include "primitives/block.hpp"
@@ -39,7 +40,7 @@ inline void raise_direct(TeamState& team, std::byte* at, int pe, std::uint64_t v
                          WordUpdate update) {
   // Publishes all that this PE stored before to whoever loads the word afterwards; sequentially
   // consistent, as `World::ring` needs it.
-  std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(at));
+  const auto word = word_at(at);
   if (update == WordUpdate::Set) {
     word.exchange(value, std::memory_order_seq_cst);
   } else {
@@ -52,6 +53,24 @@ inline void raise_direct(TeamState& team, std::byte* at, int pe, std::uint64_t v
 void raise_word(TeamState& team, const Block& block, std::size_t offset, int pe,
                 std::uint64_t value, WordUpdate update);
 
+/// Blocks until member `pe` has set `done` to 1: it has written what was asked of it into
+/// `landing`. It does so whenever it comes to that, so `landing` is given up, not freed, if the
+/// wait fails.
+template <class Landing>
+void await_answer(TeamState& team, const char* what, int pe, std::unique_ptr<Landing>& landing,
+                  std::uint64_t& done) {
+  try {
+    team.world().waiting().until(
+        [&] { return std::atomic_ref<std::uint64_t>(done).load(std::memory_order_seq_cst) == 1; },
+        {&team, what, -1, pe, {}});
+  } catch (...) {
+    static_cast<void>(landing.release());
+    throw;
+  }
+}
+
+/// Everything that can be wrong with a put, before any data move; throws `Error` naming `what`.
+void check_put(const char* what, const Source& from, const Region& to, int pe);
 /// `put_signal` with the word at `word_offset` of the tensor's own block.
 Token put_signal_tile(const Source& from, const Region& to, int pe, std::size_t word_offset,
                       std::uint64_t value, WordUpdate update, std::span<const Token> after);

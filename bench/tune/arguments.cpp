@@ -35,9 +35,7 @@ std::vector<T> each_of(const std::string& option, const std::string& list, F&& f
   return all;
 }
 
-Placement placement_from(const std::string& name) {
-  return memory_from(name) == Memory::Symmetric ? Placement::Symmetric : Placement::Private;
-}
+Placement placement_from(const std::string& name) { return placement_in(memory_from(name)); }
 
 int number_from(const std::string& option, const std::string& text) {
   int value = 0;
@@ -107,7 +105,7 @@ Cell cell_of(const Arguments& args) {
   cell.collective = problem.collective;
   cell.dtype = problem.dtype;
   cell.op = problem.op;
-  cell.placement = problem.memory == Memory::Symmetric ? Placement::Symmetric : Placement::Private;
+  cell.placement = placement_in(problem.memory);
   cell.contract = problem.contract;
   cell.bytes = parse_size("--bytes", args.bytes);
   return cell;

@@ -23,7 +23,7 @@ Cell cell_of(const Rule& rule, std::size_t bytes) {
   cell.collective = rule.collective;
   cell.dtype = rule.dtype.value_or(DType::F32);
   cell.op = rule.op.value_or(Op::Sum);
-  cell.placement = rule.memory == Memory::Symmetric ? Placement::Symmetric : Placement::Private;
+  cell.placement = placement_in(rule.memory.value_or(Memory::Private));
   cell.contract = rule.contract.value_or(Contract::Consistent);
   cell.bytes = bytes;
   return cell;

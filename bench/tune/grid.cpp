@@ -61,6 +61,17 @@ std::vector<Cell> grid_cells(const SweepPlan& plan) {
   return cells;
 }
 
+Cell cell_like(const MeasuredPoint& point, std::size_t bytes) {
+  Cell cell;
+  cell.collective = point.collective;
+  cell.dtype = point.dtype;
+  cell.op = point.op;
+  cell.contract = point.contract;
+  cell.placement = placement_in(point.memory);
+  cell.bytes = bytes;
+  return cell;
+}
+
 std::size_t affordable_cycles(std::size_t cycles, double seconds) {
   const auto most = static_cast<std::size_t>(std::max(0.0, seconds / kCycleSeconds));
   return std::clamp<std::size_t>(most, 1, cycles);

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "bench/tune/choosing.hpp"
+#include "bench/tune/grid.hpp"
 
 namespace tutti::bench {
 namespace {
@@ -58,13 +59,7 @@ std::vector<Cell> held_out_cells(const Tuning& file, int pes) {
       const double middle =
           std::sqrt(static_cast<double>(low.bytes) * static_cast<double>(row[i + 1]->bytes));
       const std::size_t grain = size_of(low.dtype) * static_cast<std::size_t>(pes);
-      Cell cell;
-      cell.collective = low.collective;
-      cell.dtype = low.dtype;
-      cell.op = low.op;
-      cell.contract = low.contract;
-      cell.placement = low.memory == Memory::Symmetric ? Placement::Symmetric : Placement::Private;
-      cell.bytes = static_cast<std::size_t>(middle) / grain * grain;
+      const Cell cell = cell_like(low, static_cast<std::size_t>(middle) / grain * grain);
       if (cell.bytes > low.bytes && cell.bytes < row[i + 1]->bytes) cells.push_back(cell);
     }
   }

@@ -16,6 +16,7 @@
 
 #include "bench/engine.hpp"
 #include "bench/tune/choosing.hpp"
+#include "bench/tune/grid.hpp"
 #include "bench/tune/measure_point.hpp"
 
 namespace tutti::bench {
@@ -119,13 +120,7 @@ class Leader {
     const auto crossover = best_crossover(rows);
     if (!crossover) return std::nullopt;
     const MeasuredPoint& like = *rows[crossover->row][0];
-    Cell cell;
-    cell.collective = like.collective;
-    cell.dtype = like.dtype;
-    cell.op = like.op;
-    cell.contract = like.contract;
-    cell.placement = like.memory == Memory::Symmetric ? Placement::Symmetric : Placement::Private;
-    cell.bytes = crossover->bytes;
+    const Cell cell = cell_like(like, crossover->bytes);
     const auto same = [&](const Cell& other) {
       return is_about(like, other, like.pes) && other.bytes == cell.bytes;
     };

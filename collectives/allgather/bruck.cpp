@@ -11,13 +11,10 @@
 //         in multiport message-passing systems" (1997).
 #include "collectives/allgather/doubling.hpp"
 #include "collectives/allgather/registry.hpp"
+#include "collectives/problem_facts.hpp"
 
 namespace tutti::detail::allgather {
 namespace {
-
-const char* supports(const Problem& problem) {
-  return problem.pes < 2 ? "needs at least 2 PEs" : nullptr;
-}
 
 void run(Execution& x, const Params& params) { Doubling(x, params, bruck_block).run(); }
 
@@ -29,8 +26,8 @@ constinit const Algorithm kBruck = {
     .summary = "everyone takes over all that another has, at doubling distances",
     .source = "Bruck, Ho, Kipnis, Upfal, Weathersby 1997",
     .keeps_ordered = true,
-    .parameters = Doubling::kParameters,
-    .supports = supports,
+    .parameters = round_pieces::kParameters,
+    .supports = needs::two_pes,
     .scratch_bytes = Doubling::scratch_bytes,
     .traffic = Doubling::traffic,
     .run = run,

@@ -12,19 +12,18 @@
 // Source: MPI Forum, MPI 4.0, section 6.7 (the operation); direct exchange is folklore.
 #include "collectives/allgather/registry.hpp"
 #include "collectives/chunked_input.hpp"
+#include "collectives/problem_facts.hpp"
 #include "tutti/execution.hpp"
 
 namespace tutti::detail::allgather {
 namespace {
-
-const char* supports(const Problem&) { return nullptr; }
 
 Traffic traffic(const Problem& problem, const Params& params, int) {
   return ChunkedInput::traffic(problem, params);
 }
 
 void gather(Execution& x, ChunkedInput& chunks, std::size_t k) {
-  const std::size_t block = x.problem().count * size_of(x.problem().dtype);
+  const std::size_t block = block_bytes(x.problem());
   for (int i = 0; i < x.pes(); ++i) {
     const int pe = ring_place(x.pe(), i, x.pes());  // not all from PE 0 at once
     x.await(pe, k + 1);
@@ -47,7 +46,7 @@ constinit const Algorithm kDirect = {
     .source = "MPI 4.0, section 6.7",
     .keeps_ordered = true,
     .parameters = ChunkedInput::kParameters,
-    .supports = supports,
+    .supports = needs::nothing,
     .scratch_bytes = ChunkedInput::scratch_bytes,
     .traffic = traffic,
     .run = run,

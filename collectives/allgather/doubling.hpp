@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <bit>
 #include <cstddef>
 
-#include "collectives/parameters.hpp"
+#include "collectives/round_pieces.hpp"
 #include "collectives/schedule/doubling.hpp"
 #include "collectives/schedule/pipeline.hpp"
 #include "tutti/execution.hpp"
@@ -23,13 +20,8 @@ class Doubling {
   /// The block in a place of a PE's staging.
   using BlockAt = int (*)(int pe, int place, int pes);
 
-  enum : std::size_t { kRingBytes, kChunkBytes };
-  static constexpr std::array<Parameter, 2> kParameters = {ring_parameter(4 << 20),
-                                                           chunk_parameter(1 << 18)};
-
-  /// Each block is staged in lines of its own, so many PEs need a larger ring.
   static std::size_t scratch_bytes(const Problem& problem, const Params& params) {
-    return std::max(ring_of(params[kRingBytes]), std::bit_ceil(staged(problem) * 1024));
+    return round_pieces::scratch_bytes(params, staged(problem));
   }
   static Traffic traffic(const Problem& problem, const Params& params, int) {
     const Pipeline plan = pipeline(problem, params);
@@ -60,9 +52,7 @@ class Doubling {
     return std::size_t{1} << (doubling_rounds(problem.pes) - 1);
   }
   static Pipeline pipeline(const Problem& problem, const Params& params) {
-    return Pipeline::plan(problem.count, size_of(problem.dtype),
-                          static_cast<std::size_t>(params[kChunkBytes]), 0,
-                          scratch_bytes(problem, params), staged(problem), staged(problem));
+    return round_pieces::pipeline(problem, params, staged(problem));
   }
 
   void offer(std::size_t m) {
@@ -89,7 +79,7 @@ class Doubling {
   }
 
   std::size_t bytes() const { return part_.size * element_; }
-  std::size_t stride() const { return (bytes() + 127) / 128 * 128; }
+  std::size_t stride() const { return whole_granules(bytes()); }
   std::size_t place(int i) const { return static_cast<std::size_t>(i) * stride(); }
   std::byte* out(int block) const {
     return x_.out() + (static_cast<std::size_t>(block) * plan_.count + part_.begin) * element_;

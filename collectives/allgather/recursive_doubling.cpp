@@ -10,14 +10,10 @@
 // Source: Thakur, Rabenseifner, Gropp 2005, section 4.1.
 #include "collectives/allgather/doubling.hpp"
 #include "collectives/allgather/registry.hpp"
+#include "collectives/problem_facts.hpp"
 
 namespace tutti::detail::allgather {
 namespace {
-
-const char* supports(const Problem& problem) {
-  if (problem.pes < 2) return "needs at least 2 PEs";
-  return is_power_of_two(problem.pes) ? nullptr : "needs a power of two of PEs";
-}
 
 void run(Execution& x, const Params& params) { Doubling(x, params, xor_block).run(); }
 
@@ -29,8 +25,8 @@ constinit const Algorithm kRecursiveDoubling = {
     .summary = "pairs of groups exchange all that they have",
     .source = "Thakur, Rabenseifner, Gropp 2005",
     .keeps_ordered = true,
-    .parameters = Doubling::kParameters,
-    .supports = supports,
+    .parameters = round_pieces::kParameters,
+    .supports = needs::power_of_two,
     .scratch_bytes = Doubling::scratch_bytes,
     .traffic = Doubling::traffic,
     .run = run,

@@ -13,6 +13,7 @@
 #include <array>
 
 #include "collectives/allgather/registry.hpp"
+#include "collectives/problem_facts.hpp"
 #include "collectives/ring_pieces.hpp"
 #include "collectives/schedule/ring_steps.hpp"
 #include "tutti/execution.hpp"
@@ -20,14 +21,10 @@
 namespace tutti::detail::allgather {
 namespace {
 
-const char* supports(const Problem& problem) {
-  return problem.pes < 2 ? "needs at least 2 PEs" : nullptr;
-}
-
 Traffic traffic(const Problem& problem, const Params& params, int) {
   const Pipeline plan = ring_pieces::pipeline(problem, params);
   const auto pes = static_cast<std::uint64_t>(problem.pes);
-  const std::uint64_t bytes = (pes - 1) * problem.count * size_of(problem.dtype);
+  const std::uint64_t bytes = (pes - 1) * block_bytes(problem);
   const std::uint64_t words = pes - 1 + (plan.wraps ? pes - 1 : 0);
   return {plan.chunks * words, bytes, bytes, 0};
 }
@@ -100,7 +97,7 @@ constinit const Algorithm kRing = {
     .source = "Chan, Heimlich, Purkayastha, van de Geijn 2007",
     .keeps_ordered = true,
     .parameters = ring_pieces::kParameters,
-    .supports = supports,
+    .supports = needs::two_pes,
     .scratch_bytes = ring_pieces::scratch_bytes,
     .traffic = traffic,
     .run = run,

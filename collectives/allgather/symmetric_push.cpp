@@ -11,26 +11,20 @@
 //          output.
 // Source: Graham, Shipman 2008.
 #include "collectives/allgather/registry.hpp"
+#include "collectives/problem_facts.hpp"
 #include "collectives/schedule/partition.hpp"
 #include "tutti/execution.hpp"
 
 namespace tutti::detail::allgather {
 namespace {
 
-const char* supports(const Problem& problem) {
-  if (problem.memory != Memory::Symmetric) return "needs symmetric tensors";
-  return problem.reachable ? nullptr : "needs peers that are reached by load and store";
-}
-
-std::size_t scratch_bytes(const Problem&, const Params&) { return 0; }
-
 Traffic traffic(const Problem& problem, const Params&, int) {
-  const std::uint64_t block = problem.count * size_of(problem.dtype);
+  const std::uint64_t block = block_bytes(problem);
   return {2, (static_cast<std::uint64_t>(problem.pes) - 1) * block, 0, 0};
 }
 
 void push(Execution& x) {
-  const std::size_t block = x.problem().count * size_of(x.problem().dtype);
+  const std::size_t block = block_bytes(x.problem());
   const std::size_t place = static_cast<std::size_t>(x.pe()) * block;
   for (int i = 0; i < x.pes(); ++i) {
     const int pe = ring_place(x.pe(), i, x.pes());  // not all to PE 0 at once
@@ -55,8 +49,8 @@ constinit const Algorithm kSymmetricPush = {
     .source = "Graham, Shipman 2008",
     .keeps_ordered = true,
     .parameters = {},
-    .supports = supports,
-    .scratch_bytes = scratch_bytes,
+    .supports = needs::symmetric_tensors,
+    .scratch_bytes = needs::no_scratch,
     .traffic = traffic,
     .run = run,
 };

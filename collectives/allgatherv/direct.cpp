@@ -14,6 +14,7 @@
 
 #include "collectives/allgatherv/registry.hpp"
 #include "collectives/counted_blocks.hpp"
+#include "collectives/problem_facts.hpp"
 #include "tutti/execution.hpp"
 
 namespace tutti::detail::allgatherv {
@@ -22,8 +23,6 @@ namespace {
 enum : std::size_t { kRingBytes, kChunkBytes, kLag, kStore };
 constexpr std::array<Parameter, 4> kParameters = {ring_parameter(2 << 20), chunk_parameter(1 << 18),
                                                   lag_parameter(1), store_parameter()};
-
-const char* supports(const Problem&) { return nullptr; }
 
 std::size_t scratch_bytes(const Problem&, const Params& params) {
   return ring_of(params[kRingBytes]);
@@ -105,7 +104,7 @@ constinit const Algorithm kDirect = {
     .source = "MPI 4.0, section 6.7",
     .keeps_ordered = true,
     .parameters = kParameters,
-    .supports = supports,
+    .supports = needs::nothing,
     .scratch_bytes = scratch_bytes,
     .traffic = traffic,
     .run = run,

@@ -10,16 +10,12 @@
 //          eight calls later, when everyone is known to have left this one (rule R1).
 // Source: the low-latency protocol of collectives that carry a flag in each line (NCCL "LL128").
 #include "collectives/allreduce/registry.hpp"
+#include "collectives/lines.hpp"
+#include "collectives/problem_facts.hpp"
 #include "tutti/execution.hpp"
 
 namespace tutti::detail::allreduce {
 namespace {
-
-const char* supports(const Problem& problem) {
-  return bytes_of(problem) > Execution::kLinePayload ? "takes at most 56 bytes" : nullptr;
-}
-
-std::size_t scratch_bytes(const Problem&, const Params&) { return 0; }
 
 Traffic traffic(const Problem& problem, const Params&, int) {
   const auto pes = static_cast<std::uint64_t>(problem.pes);
@@ -27,18 +23,9 @@ Traffic traffic(const Problem& problem, const Params&, int) {
   return {1, bytes, (pes - 1) * bytes, pes * bytes};
 }
 
-void fold(Execution& x) {
-  const auto sources = x.sources();
-  const std::size_t bytes = bytes_of(x.problem());
-  for (int pe = 0; pe < x.pes(); ++pe) {
-    sources[static_cast<std::size_t>(pe)] = pe == x.pe() ? x.in() : x.await_line(pe, bytes);
-  }
-  x.fold(x.out(), sources, x.problem().count);
-}
-
 void run(Execution& x, const Params&) {
   x.publish_line(x.in(), bytes_of(x.problem()));
-  fold(x);
+  fold_lines(x);
 }
 
 }  // namespace
@@ -50,8 +37,8 @@ constinit const Algorithm kOneLine = {
     .source = "NCCL LL128 protocol",
     .keeps_ordered = true,
     .parameters = {},
-    .supports = supports,
-    .scratch_bytes = scratch_bytes,
+    .supports = needs::vector_in_line,
+    .scratch_bytes = needs::no_scratch,
     .traffic = traffic,
     .run = run,
 };

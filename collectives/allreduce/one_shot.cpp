@@ -14,12 +14,11 @@
 //         TensorRT-LLM calls the GPU form "one-shot".
 #include "collectives/allreduce/registry.hpp"
 #include "collectives/chunked_input.hpp"
+#include "collectives/problem_facts.hpp"
 #include "tutti/execution.hpp"
 
 namespace tutti::detail::allreduce {
 namespace {
-
-const char* supports(const Problem&) { return nullptr; }
 
 Traffic traffic(const Problem& problem, const Params& params, int) {
   Traffic sum = ChunkedInput::traffic(problem, params);
@@ -50,7 +49,7 @@ constinit const Algorithm kOneShot = {
     .source = "Thakur, Rabenseifner, Gropp 2005",
     .keeps_ordered = true,
     .parameters = ChunkedInput::kParameters,
-    .supports = supports,
+    .supports = needs::nothing,
     .scratch_bytes = ChunkedInput::scratch_bytes,
     .traffic = traffic,
     .run = run,

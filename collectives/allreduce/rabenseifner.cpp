@@ -22,6 +22,7 @@
 
 #include "collectives/allreduce/registry.hpp"
 #include "collectives/parameters.hpp"
+#include "collectives/problem_facts.hpp"
 #include "collectives/schedule/doubling.hpp"
 #include "collectives/schedule/pipeline.hpp"
 #include "tutti/execution.hpp"
@@ -32,14 +33,6 @@ namespace {
 enum : std::size_t { kRingBytes, kChunkBytes };
 constexpr std::array<Parameter, 2> kParameters = {ring_parameter(4 << 20),
                                                   chunk_parameter(1 << 20)};
-constexpr std::size_t kGranuleBytes = 128;
-
-const char* supports(const Problem& problem) {
-  if (problem.op == Op::Avg) return "folds in pairs, and an average is divided once";
-  if (problem.pes < 2) return "needs at least 2 PEs";
-  return is_power_of_two(problem.pes) ? nullptr : "needs a power of two of PEs";
-}
-
 /// Slices are whole lines, so many PEs need a larger ring.
 std::size_t scratch_bytes(const Problem& problem, const Params& params) {
   return std::max(ring_of(params[kRingBytes]),
@@ -55,12 +48,8 @@ Pipeline pipeline(const Problem& problem, const Params& params) {
 
 /// Slices [first, first + n) of a block, which lie side by side.
 Part slices_of(const Problem& problem, const Part& block, int first, int n) {
-  const auto slice = [&](int i) {
-    return part_of(static_cast<std::size_t>(i), static_cast<std::size_t>(problem.pes), block.size,
-                   kGranuleBytes / size_of(problem.dtype));
-  };
-  const Part last = slice(first + n - 1);
-  const std::size_t begin = slice(first).begin;
+  const Part last = slice_of(problem, block.size, first + n - 1);
+  const std::size_t begin = slice_of(problem, block.size, first).begin;
   return {begin, last.begin + last.size - begin};
 }
 
@@ -197,7 +186,7 @@ constinit const Algorithm kRabenseifner = {
     .source = "Rabenseifner 2004",
     .keeps_ordered = false,
     .parameters = kParameters,
-    .supports = supports,
+    .supports = needs::pairs_and_power_of_two,
     .scratch_bytes = scratch_bytes,
     .traffic = traffic,
     .run = run,

@@ -18,6 +18,7 @@
 
 #include "collectives/allreduce/registry.hpp"
 #include "collectives/parameters.hpp"
+#include "collectives/problem_facts.hpp"
 #include "collectives/schedule/doubling.hpp"
 #include "collectives/schedule/pipeline.hpp"
 #include "tutti/execution.hpp"
@@ -28,11 +29,6 @@ namespace {
 enum : std::size_t { kRingBytes, kChunkBytes };
 constexpr std::array<Parameter, 2> kParameters = {ring_parameter(4 << 20),
                                                   chunk_parameter(1 << 18)};
-
-const char* supports(const Problem& problem) {
-  if (problem.op == Op::Avg) return "folds in pairs, and an average is divided once";
-  return problem.pes < 2 ? "needs at least 2 PEs" : nullptr;
-}
 
 std::size_t scratch_bytes(const Problem&, const Params& params) {
   return ring_of(params[kRingBytes]);
@@ -179,7 +175,7 @@ constinit const Algorithm kRecursiveDoubling = {
     .source = "Thakur, Rabenseifner, Gropp 2005",
     .keeps_ordered = false,
     .parameters = kParameters,
-    .supports = supports,
+    .supports = needs::pairs,
     .scratch_bytes = scratch_bytes,
     .traffic = traffic,
     .run = run,

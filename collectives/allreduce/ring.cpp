@@ -15,6 +15,7 @@
 
 #include "collectives/allreduce/registry.hpp"
 #include "collectives/parameters.hpp"
+#include "collectives/problem_facts.hpp"
 #include "collectives/schedule/pipeline.hpp"
 #include "collectives/schedule/ring_steps.hpp"
 #include "tutti/execution.hpp"
@@ -25,13 +26,6 @@ namespace {
 enum : std::size_t { kRingBytes, kChunkBytes };
 constexpr std::array<Parameter, 2> kParameters = {ring_parameter(4 << 20),
                                                   chunk_parameter(1 << 20)};
-constexpr std::size_t kGranuleBytes = 128;
-
-const char* supports(const Problem& problem) {
-  if (problem.op == Op::Avg) return "folds in pairs, and an average is divided once";
-  return problem.pes < 2 ? "needs at least 2 PEs" : nullptr;
-}
-
 std::size_t scratch_bytes(const Problem&, const Params& params) {
   return ring_of(params[kRingBytes]);
 }
@@ -41,11 +35,6 @@ Pipeline pipeline(const Problem& problem, const Params& params) {
   return Pipeline::plan(problem.count, size_of(problem.dtype),
                         static_cast<std::size_t>(params[kChunkBytes]), 0,
                         ring_of(params[kRingBytes]), 2, 2 * static_cast<std::size_t>(problem.pes));
-}
-
-Part slice_of(const Problem& problem, const Part& block, int slice) {
-  return part_of(static_cast<std::size_t>(slice), static_cast<std::size_t>(problem.pes), block.size,
-                 kGranuleBytes / size_of(problem.dtype));
 }
 
 class RingCall {
@@ -97,11 +86,11 @@ class RingCall {
   }
 
  private:
-  Part slice_at(int slice) const { return slice_of(x_.problem(), block_, slice); }
+  Part slice_at(int slice) const { return slice_of(x_.problem(), block_.size, slice); }
   std::size_t offset(const Part& slice) const { return (block_.begin + slice.begin) * element_; }
 
   void reserve() {
-    staged_ = x_.reserve(slice_of(x_.problem(), block_, 0).size * element_, ++step_);
+    staged_ = x_.reserve(slice_of(x_.problem(), block_.size, 0).size * element_, ++step_);
   }
   void finish(std::uint64_t read_step) {
     x_.publish(step_);
@@ -125,7 +114,9 @@ Traffic traffic(const Problem& problem, const Params& params, int pe) {
   Traffic sum{plan.chunks * (steps + (plan.wraps ? steps - 1 : 0)), 0, 0, 0};
   for (std::size_t b = 0; b < plan.chunks; ++b) {
     const Part block = plan.part(b);
-    const auto bytes = [&](int slice) { return slice_of(problem, block, slice).size * element; };
+    const auto bytes = [&](int slice) {
+      return slice_of(problem, block.size, slice).size * element;
+    };
     sum.bytes_stored += bytes(ring_first_slice(pe, pes));
     for (int i = 0; i < pes - 1; ++i) {
       const std::uint64_t folded = bytes(ring_fold_slice(pe, i, pes));
@@ -157,7 +148,7 @@ constinit const Algorithm kRing = {
     .source = "Patarasuk, Yuan 2009",
     .keeps_ordered = false,
     .parameters = kParameters,
-    .supports = supports,
+    .supports = needs::pairs,
     .scratch_bytes = scratch_bytes,
     .traffic = traffic,
     .run = run,

@@ -13,34 +13,21 @@
 // Source: Graham, Shipman, "MPI Support for Multi-core Architectures" (2008); "two-shot" in
 //         TensorRT-LLM.
 #include "collectives/allreduce/registry.hpp"
+#include "collectives/problem_facts.hpp"
 #include "collectives/schedule/partition.hpp"
 #include "tutti/execution.hpp"
 
 namespace tutti::detail::allreduce {
 namespace {
 
-constexpr std::size_t kGranuleBytes = 128;
-
-const char* supports(const Problem& problem) {
-  if (problem.memory != Memory::Symmetric) return "needs symmetric tensors";
-  return problem.reachable ? nullptr : "needs peers that are reached by load and store";
-}
-
-std::size_t scratch_bytes(const Problem&, const Params&) { return 0; }
-
-Part slice(const Problem& problem, int pe) {
-  return part_of(static_cast<std::size_t>(pe), static_cast<std::size_t>(problem.pes), problem.count,
-                 kGranuleBytes / size_of(problem.dtype));
-}
-
 Traffic traffic(const Problem& problem, const Params&, int pe) {
   const auto others = static_cast<std::uint64_t>(problem.pes) - 1;
-  const std::uint64_t bytes = slice(problem, pe).size * size_of(problem.dtype);
+  const std::uint64_t bytes = slice_of(problem, problem.count, pe).size * size_of(problem.dtype);
   return {2, others * bytes, others * bytes, (others + 1) * bytes};
 }
 
 void push(Execution& x) {
-  const Part mine = slice(x.problem(), x.pe());
+  const Part mine = slice_of(x.problem(), x.problem().count, x.pe());
   const std::size_t element = size_of(x.problem().dtype);
   const auto sources = x.sources();
   const auto targets = x.targets();
@@ -69,8 +56,8 @@ constinit const Algorithm kSymmetricPush = {
     .source = "Graham, Shipman 2008",
     .keeps_ordered = true,
     .parameters = {},
-    .supports = supports,
-    .scratch_bytes = scratch_bytes,
+    .supports = needs::symmetric_tensors,
+    .scratch_bytes = needs::no_scratch,
     .traffic = traffic,
     .run = run,
 };

@@ -16,6 +16,7 @@
 
 #include "collectives/allreduce/registry.hpp"
 #include "collectives/parameters.hpp"
+#include "collectives/problem_facts.hpp"
 #include "collectives/schedule/pipeline.hpp"
 #include "tutti/execution.hpp"
 
@@ -27,10 +28,6 @@ constexpr std::array<Parameter, 4> kParameters = {
     ring_parameter(4 << 20), chunk_parameter(1 << 19),
     Parameter{"lag", 1, 3, 1, "blocks between staging and folding, folding and gathering"},
     store_parameter()};
-constexpr std::size_t kGranuleBytes = 128;
-
-const char* supports(const Problem&) { return nullptr; }
-
 std::size_t scratch_bytes(const Problem&, const Params& params) {
   return ring_of(params[kRingBytes]);
 }
@@ -43,11 +40,6 @@ Pipeline pipeline(const Problem& problem, const Params& params) {
                         static_cast<std::size_t>(problem.pes) + 1);
 }
 
-Part slice_of(const Problem& problem, const Part& block, int pe) {
-  return part_of(static_cast<std::size_t>(pe), static_cast<std::size_t>(problem.pes), block.size,
-                 kGranuleBytes / size_of(problem.dtype));
-}
-
 Traffic traffic(const Problem& problem, const Params& params, int pe) {
   const Pipeline plan = pipeline(problem, params);
   const auto pes = static_cast<std::uint64_t>(problem.pes);
@@ -56,7 +48,7 @@ Traffic traffic(const Problem& problem, const Params& params, int pe) {
   Traffic sum{plan.chunks + plan.lag + (plan.wraps ? steps : 0), 0, 0, 0};
   for (std::size_t b = 0; b < plan.chunks; ++b) {
     const Part block = plan.part(b);
-    const std::uint64_t mine = slice_of(problem, block, pe).size * element;
+    const std::uint64_t mine = slice_of(problem, block.size, pe).size * element;
     sum.bytes_stored += block.size * element;
     sum.bytes_loaded += (pes - 1) * mine + block.size * element - mine;
     sum.bytes_folded += pes * mine;
@@ -81,7 +73,7 @@ class TwoShot {
     range = x_.reserve(block.size * element_, step + 1);
     for (int owner = 0; owner < x_.pes(); ++owner) {
       if (owner == x_.pe()) continue;
-      const Part slice = slice_of(x_.problem(), block, owner);
+      const Part slice = slice_of(x_.problem(), block.size, owner);
       x_.stage(range, slice.begin * element_, x_.in() + (block.begin + slice.begin) * element_,
                slice.size * element_, store_, owner);
     }
@@ -91,12 +83,12 @@ class TwoShot {
     if (step < plan_.lag || step - plan_.lag >= plan_.chunks) return;
     const std::size_t b = step - plan_.lag;
     const Part block = plan_.part(b);
-    const Part mine = slice_of(x_.problem(), block, x_.pe());
+    const Part mine = slice_of(x_.problem(), block.size, x_.pe());
     const std::size_t bytes = mine.size * element_;
     const std::size_t offset = (block.begin + mine.begin) * element_;
     Staged& range = results_[b % kInFlight];
     // The longest slice, so that every PE reserves the same.
-    range = x_.reserve(slice_of(x_.problem(), block, 0).size * element_, step + 1);
+    range = x_.reserve(slice_of(x_.problem(), block.size, 0).size * element_, step + 1);
     x_.await_all(b + 1);
     const auto sources = x_.sources();
     for (int pe = 0; pe < x_.pes(); ++pe) {
@@ -120,7 +112,7 @@ class TwoShot {
       x_.await_all(b + plan_.lag + 1);
       for (int owner = 0; owner < x_.pes(); ++owner) {
         if (owner == x_.pe()) continue;
-        const Part slice = slice_of(x_.problem(), block, owner);
+        const Part slice = slice_of(x_.problem(), block.size, owner);
         const std::size_t bytes = slice.size * element_;
         x_.copy(x_.out() + (block.begin + slice.begin) * element_,
                 x_.read(owner, results_[b % kInFlight], 0, bytes), bytes);
@@ -159,7 +151,7 @@ constinit const Algorithm kTwoShot = {
     .source = "Rabenseifner 2004",
     .keeps_ordered = true,
     .parameters = kParameters,
-    .supports = supports,
+    .supports = needs::nothing,
     .scratch_bytes = scratch_bytes,
     .traffic = traffic,
     .run = run,

@@ -16,24 +16,16 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
 #include "collectives/alltoall/registry.hpp"
-#include "collectives/parameters.hpp"
+#include "collectives/problem_facts.hpp"
+#include "collectives/round_pieces.hpp"
 #include "collectives/schedule/doubling.hpp"
 #include "collectives/schedule/pipeline.hpp"
 #include "tutti/execution.hpp"
 
 namespace tutti::detail::alltoall {
 namespace {
-
-enum : std::size_t { kRingBytes, kChunkBytes };
-constexpr std::array<Parameter, 2> kParameters = {ring_parameter(4 << 20),
-                                                  chunk_parameter(1 << 18)};
-
-const char* supports(const Problem& problem) {
-  return problem.pes < 2 ? "needs at least 2 PEs" : nullptr;
-}
 
 /// Blocks that are staged for each piece, over all rounds.
 std::size_t staged(const Problem& problem) {
@@ -44,21 +36,18 @@ std::size_t staged(const Problem& problem) {
   return static_cast<std::size_t>(std::max(blocks, 1));
 }
 
-/// Each block is staged in lines of its own, so many PEs need a larger ring.
 std::size_t scratch_bytes(const Problem& problem, const Params& params) {
-  return std::max(ring_of(params[kRingBytes]), std::bit_ceil(staged(problem) * 1024));
+  return round_pieces::scratch_bytes(params, staged(problem));
 }
 
 Pipeline pipeline(const Problem& problem, const Params& params) {
-  return Pipeline::plan(problem.count, size_of(problem.dtype),
-                        static_cast<std::size_t>(params[kChunkBytes]), 0,
-                        scratch_bytes(problem, params), staged(problem), staged(problem));
+  return round_pieces::pipeline(problem, params, staged(problem));
 }
 
 Traffic traffic(const Problem& problem, const Params& params, int) {
   const Pipeline plan = pipeline(problem, params);
   const auto rounds = static_cast<std::uint64_t>(doubling_rounds(problem.pes));
-  const std::uint64_t bytes = staged(problem) * problem.count * size_of(problem.dtype);
+  const std::uint64_t bytes = staged(problem) * block_bytes(problem);
   return {plan.chunks * (rounds + (plan.wraps ? 1 : 0)), bytes, bytes, 0};
 }
 
@@ -116,7 +105,7 @@ class Bruck {
   }
 
   std::size_t bytes() const { return part_.size * element_; }
-  std::size_t stride() const { return (bytes() + 127) / 128 * 128; }
+  std::size_t stride() const { return whole_granules(bytes()); }
   std::size_t place(int block, int round) const {
     return static_cast<std::size_t>(bruck_moving(block, round)) * stride();
   }
@@ -150,8 +139,8 @@ constinit const Algorithm kBruck = {
     .summary = "blocks travel by powers of two, many at a time",
     .source = "Bruck, Ho, Kipnis, Upfal, Weathersby 1997",
     .keeps_ordered = true,
-    .parameters = kParameters,
-    .supports = supports,
+    .parameters = round_pieces::kParameters,
+    .supports = needs::two_pes,
     .scratch_bytes = scratch_bytes,
     .traffic = traffic,
     .run = run,

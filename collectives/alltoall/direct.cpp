@@ -12,13 +12,12 @@
 //          piece k of mine, raised only if the blocks do not fit in the ring.
 // Source: MPI Forum, MPI 4.0, section 6.8 (the operation); direct exchange is folklore.
 #include "collectives/alltoall/registry.hpp"
+#include "collectives/problem_facts.hpp"
 #include "collectives/staged_blocks.hpp"
 #include "tutti/execution.hpp"
 
 namespace tutti::detail::alltoall {
 namespace {
-
-const char* supports(const Problem&) { return nullptr; }
 
 void take(Execution& x, StagedBlocks& blocks, std::size_t k) {
   for (int i = 0; i < x.pes(); ++i) {
@@ -42,7 +41,7 @@ constinit const Algorithm kDirect = {
     .source = "MPI 4.0, section 6.8",
     .keeps_ordered = true,
     .parameters = StagedBlocks::kParameters,
-    .supports = supports,
+    .supports = needs::nothing,
     .scratch_bytes = StagedBlocks::scratch_bytes,
     .traffic = StagedBlocks::traffic,
     .run = run,

@@ -11,32 +11,24 @@
 //          eight calls later, when everyone is known to have left this one (rule R1).
 // Source: the low-latency protocol of collectives that carry a flag in each line (NCCL "LL128").
 #include "collectives/alltoall/registry.hpp"
+#include "collectives/lines.hpp"
+#include "collectives/problem_facts.hpp"
 #include "tutti/execution.hpp"
 
 namespace tutti::detail::alltoall {
 namespace {
 
-std::size_t block_of(const Problem& problem) { return problem.count * size_of(problem.dtype); }
-
-const char* supports(const Problem& problem) {
-  return bytes_of(problem) > Execution::kLinePayload ? "takes at most 56 bytes, all blocks together"
-                                                     : nullptr;
-}
-
-std::size_t scratch_bytes(const Problem&, const Params&) { return 0; }
-
 Traffic traffic(const Problem& problem, const Params&, int) {
   const std::uint64_t bytes = bytes_of(problem);
-  return {1, bytes, bytes - block_of(problem), 0};
+  return {1, bytes, bytes - block_bytes(problem), 0};
 }
 
 void run(Execution& x, const Params&) {
-  const std::size_t block = block_of(x.problem());
+  const std::size_t block = block_bytes(x.problem());
   x.publish_line(x.in(), bytes_of(x.problem()));
   for (int pe = 0; pe < x.pes(); ++pe) {
-    const std::byte* input = pe == x.pe() ? x.in() : x.await_line(pe, block);
     x.copy(x.out() + static_cast<std::size_t>(pe) * block,
-           input + static_cast<std::size_t>(x.pe()) * block, block);
+           line_of(x, pe) + static_cast<std::size_t>(x.pe()) * block, block);
   }
 }
 
@@ -49,8 +41,8 @@ constinit const Algorithm kOneLine = {
     .source = "NCCL LL128 protocol",
     .keeps_ordered = true,
     .parameters = {},
-    .supports = supports,
-    .scratch_bytes = scratch_bytes,
+    .supports = needs::all_blocks_in_line,
+    .scratch_bytes = needs::no_scratch,
     .traffic = traffic,
     .run = run,
 };

@@ -12,6 +12,7 @@
 //          fit in the ring.
 // Source: Thakur, Rabenseifner, Gropp 2005, section 4.3; the pairing is the round-robin tournament.
 #include "collectives/alltoall/registry.hpp"
+#include "collectives/problem_facts.hpp"
 #include "collectives/ring_pieces.hpp"
 #include "collectives/schedule/pairing.hpp"
 #include "tutti/execution.hpp"
@@ -19,14 +20,10 @@
 namespace tutti::detail::alltoall {
 namespace {
 
-const char* supports(const Problem& problem) {
-  return problem.pes < 2 ? "needs at least 2 PEs" : nullptr;
-}
-
 Traffic traffic(const Problem& problem, const Params& params, int) {
   const Pipeline plan = ring_pieces::pipeline(problem, params);
   const auto pes = static_cast<std::uint64_t>(problem.pes);
-  const std::uint64_t bytes = (pes - 1) * problem.count * size_of(problem.dtype);
+  const std::uint64_t bytes = (pes - 1) * block_bytes(problem);
   return {plan.chunks * (pes - 1 + (plan.wraps ? pes : 0)), bytes, bytes, 0};
 }
 
@@ -80,7 +77,7 @@ constinit const Algorithm kPairwise = {
     .source = "Thakur, Rabenseifner, Gropp 2005",
     .keeps_ordered = true,
     .parameters = ring_pieces::kParameters,
-    .supports = supports,
+    .supports = needs::two_pes,
     .scratch_bytes = ring_pieces::scratch_bytes,
     .traffic = traffic,
     .run = run,

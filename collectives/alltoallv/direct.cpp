@@ -21,14 +21,13 @@
 
 #include "collectives/alltoallv/registry.hpp"
 #include "collectives/counted_blocks.hpp"
+#include "collectives/problem_facts.hpp"
 #include "tutti/execution.hpp"
 
 namespace tutti::detail::alltoallv {
 namespace {
 
 using Count = std::uint64_t;
-
-const char* supports(const Problem&) { return nullptr; }
 
 /// A piece of the longest block; the ring also holds the counts.
 Pipeline pipeline(std::size_t longest, const Problem& problem, const Params& params) {
@@ -103,7 +102,7 @@ constinit const Algorithm kDirect = {
     .source = "MPI 4.0, section 6.8",
     .keeps_ordered = true,
     .parameters = StagedBlocks::kParameters,
-    .supports = supports,
+    .supports = needs::nothing,
     .scratch_bytes = StagedBlocks::scratch_bytes,
     .traffic = traffic,
     .run = run,

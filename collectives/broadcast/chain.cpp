@@ -13,12 +13,11 @@
 //         collective operations" (2007), section 4.1.
 #include "collectives/broadcast/pipeline.hpp"
 #include "collectives/broadcast/registry.hpp"
+#include "collectives/problem_facts.hpp"
 #include "collectives/schedule/ring_steps.hpp"
 
 namespace tutti::detail::broadcast {
 namespace {
-
-const char* supports(const Problem&) { return nullptr; }
 
 bool is_last(int pe, int root, int pes) { return pe == ring_before(root, pes); }
 
@@ -40,7 +39,7 @@ constinit const Algorithm kChain = {
     .source = "Pjesivac-Grbovic et al. 2007",
     .keeps_ordered = true,
     .parameters = kParameters,
-    .supports = supports,
+    .supports = needs::nothing,
     .scratch_bytes = scratch_bytes,
     .traffic = traffic,
     .run = run,

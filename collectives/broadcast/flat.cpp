@@ -12,11 +12,10 @@
 // Source: Graham, Shipman 2008 (shared-memory fan-out).
 #include "collectives/broadcast/pipeline.hpp"
 #include "collectives/broadcast/registry.hpp"
+#include "collectives/problem_facts.hpp"
 
 namespace tutti::detail::broadcast {
 namespace {
-
-const char* supports(const Problem&) { return nullptr; }
 
 Traffic traffic(const Problem& problem, const Params& params, int pe) {
   return pass_on_traffic(problem, params, pe == 0, pe == 0);
@@ -36,7 +35,7 @@ constinit const Algorithm kFlat = {
     .source = "Graham, Shipman 2008",
     .keeps_ordered = true,
     .parameters = kParameters,
-    .supports = supports,
+    .supports = needs::nothing,
     .scratch_bytes = scratch_bytes,
     .traffic = traffic,
     .run = run,

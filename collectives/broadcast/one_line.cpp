@@ -11,16 +11,11 @@
 //          everyone is known to have left this one (rule R1).
 // Source: the low-latency protocol of collectives that carry a flag in each line (NCCL "LL128").
 #include "collectives/broadcast/registry.hpp"
+#include "collectives/problem_facts.hpp"
 #include "tutti/execution.hpp"
 
 namespace tutti::detail::broadcast {
 namespace {
-
-const char* supports(const Problem& problem) {
-  return bytes_of(problem) > Execution::kLinePayload ? "takes at most 56 bytes" : nullptr;
-}
-
-std::size_t scratch_bytes(const Problem&, const Params&) { return 0; }
 
 Traffic traffic(const Problem& problem, const Params&, int pe) {
   const std::uint64_t bytes = bytes_of(problem);
@@ -43,8 +38,8 @@ constinit const Algorithm kOneLine = {
     .source = "NCCL LL128 protocol",
     .keeps_ordered = true,
     .parameters = {},
-    .supports = supports,
-    .scratch_bytes = scratch_bytes,
+    .supports = needs::vector_in_line,
+    .scratch_bytes = needs::no_scratch,
     .traffic = traffic,
     .run = run,
 };

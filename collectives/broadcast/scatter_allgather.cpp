@@ -16,6 +16,7 @@
 #include <array>
 
 #include "collectives/broadcast/registry.hpp"
+#include "collectives/problem_facts.hpp"
 #include "collectives/rooted_pieces.hpp"
 #include "tutti/execution.hpp"
 
@@ -23,12 +24,7 @@ namespace tutti::detail::broadcast {
 namespace {
 
 using rooted_pieces::kStore;
-constexpr std::size_t kGranuleBytes = 128;
 constexpr std::size_t kLag = 1;
-
-const char* supports(const Problem& problem) {
-  return problem.pes < 2 ? "needs at least 2 PEs" : nullptr;
-}
 
 // A block is staged by the root, and in slices by the others.
 Pipeline pipeline(const Problem& problem, const Params& params) {
@@ -37,18 +33,13 @@ Pipeline pipeline(const Problem& problem, const Params& params) {
                         rooted_pieces::scratch_bytes(problem, params), 2, 4);
 }
 
-Part slice_of(const Problem& problem, const Part& block, int pe) {
-  return part_of(static_cast<std::size_t>(pe), static_cast<std::size_t>(problem.pes), block.size,
-                 kGranuleBytes / size_of(problem.dtype));
-}
-
 Traffic traffic(const Problem& problem, const Params& params, int pe) {
   const Pipeline plan = pipeline(problem, params);
   const std::uint64_t consumed = plan.wraps ? plan.chunks + kLag : 0;
   if (pe == 0) return {plan.chunks + consumed, bytes_of(problem), 0, 0};
   std::uint64_t slices = 0;
   for (std::size_t b = 0; b < plan.chunks; ++b) {
-    slices += slice_of(problem, plan.part(b), pe).size * size_of(problem.dtype);
+    slices += slice_of(problem, plan.part(b).size, pe).size * size_of(problem.dtype);
   }
   return {1 + plan.chunks + consumed, slices, bytes_of(problem), 0};
 }
@@ -119,7 +110,7 @@ class Slices {
                       : x_.read(owner, ranges.slice, 0, bytes),
             bytes);
   }
-  Part slice(const Part& block, int pe) const { return slice_of(x_.problem(), block, pe); }
+  Part slice(const Part& block, int pe) const { return slice_of(x_.problem(), block.size, pe); }
   std::byte* out(const Part& block, const Part& part) const {
     return x_.out() + (block.begin + part.begin) * element_;
   }
@@ -149,7 +140,7 @@ constinit const Algorithm kScatterAllgather = {
     .source = "Barnett et al. 1994",
     .keeps_ordered = true,
     .parameters = rooted_pieces::kParameters,
-    .supports = supports,
+    .supports = needs::two_pes,
     .scratch_bytes = rooted_pieces::scratch_bytes,
     .traffic = traffic,
     .run = run,

@@ -11,12 +11,11 @@
 //          if a block is longer than the ring.
 // Source: Graham, Shipman 2008 (shared-memory fan-in).
 #include "collectives/gather/registry.hpp"
+#include "collectives/problem_facts.hpp"
 #include "collectives/rooted_pieces.hpp"
 
 namespace tutti::detail::gather {
 namespace {
-
-const char* supports(const Problem&) { return nullptr; }
 
 void take(Execution& x, std::size_t k, const Part& piece, const Staged& range) {
   const std::size_t element = size_of(x.problem().dtype);
@@ -45,7 +44,7 @@ constinit const Algorithm kDirect = {
     .source = "Graham, Shipman 2008",
     .keeps_ordered = true,
     .parameters = rooted_pieces::kParameters,
-    .supports = supports,
+    .supports = needs::nothing,
     .scratch_bytes = rooted_pieces::scratch_bytes,
     .traffic = rooted_pieces::to_root_traffic,
     .run = run,

@@ -11,33 +11,23 @@
 //          everyone is known to have left this one (rule R1).
 // Source: the low-latency protocol of collectives that carry a flag in each line (NCCL "LL128").
 #include "collectives/gather/registry.hpp"
+#include "collectives/lines.hpp"
+#include "collectives/problem_facts.hpp"
 #include "tutti/execution.hpp"
 
 namespace tutti::detail::gather {
 namespace {
 
-std::size_t block_of(const Problem& problem) { return problem.count * size_of(problem.dtype); }
-
-const char* supports(const Problem& problem) {
-  return block_of(problem) > Execution::kLinePayload ? "takes blocks of at most 56 bytes" : nullptr;
-}
-
-std::size_t scratch_bytes(const Problem&, const Params&) { return 0; }
-
 Traffic traffic(const Problem& problem, const Params&, int pe) {
-  const std::uint64_t block = block_of(problem);
+  const std::uint64_t block = block_bytes(problem);
   if (pe != 0) return {1, block, 0, 0};
   return {1, 0, (static_cast<std::uint64_t>(problem.pes) - 1) * block, 0};
 }
 
 void run(Execution& x, const Params&) {
-  const std::size_t block = block_of(x.problem());
-  if (x.pe() != x.root()) return x.publish_line(x.in(), block);
+  if (x.pe() != x.root()) return x.publish_line(x.in(), block_bytes(x.problem()));
   x.publish(1);
-  for (int pe = 0; pe < x.pes(); ++pe) {
-    x.copy(x.out() + static_cast<std::size_t>(pe) * block,
-           pe == x.pe() ? x.in() : x.await_line(pe, block), block);
-  }
+  copy_lines(x);
 }
 
 }  // namespace
@@ -49,8 +39,8 @@ constinit const Algorithm kOneLine = {
     .source = "NCCL LL128 protocol",
     .keeps_ordered = true,
     .parameters = {},
-    .supports = supports,
-    .scratch_bytes = scratch_bytes,
+    .supports = needs::block_in_line,
+    .scratch_bytes = needs::no_scratch,
     .traffic = traffic,
     .run = run,
 };

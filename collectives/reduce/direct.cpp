@@ -12,13 +12,12 @@
 //          is longer than the ring. The others may run ahead of the root: by rule R1 at most eight
 //          calls.
 // Source: Graham, Shipman 2008 (shared-memory fan-in).
+#include "collectives/problem_facts.hpp"
 #include "collectives/reduce/registry.hpp"
 #include "collectives/rooted_pieces.hpp"
 
 namespace tutti::detail::reduce {
 namespace {
-
-const char* supports(const Problem&) { return nullptr; }
 
 Traffic traffic(const Problem& problem, const Params& params, int pe) {
   Traffic sum = rooted_pieces::to_root_traffic(problem, params, pe);
@@ -52,7 +51,7 @@ constinit const Algorithm kDirect = {
     .source = "Graham, Shipman 2008",
     .keeps_ordered = true,
     .parameters = rooted_pieces::kParameters,
-    .supports = supports,
+    .supports = needs::nothing,
     .scratch_bytes = rooted_pieces::scratch_bytes,
     .traffic = traffic,
     .run = run,

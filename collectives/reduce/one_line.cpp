@@ -12,17 +12,13 @@
 //          says no more than that it is here. The line is written again eight calls later, when
 //          everyone is known to have left this one (rule R1).
 // Source: the low-latency protocol of collectives that carry a flag in each line (NCCL "LL128").
+#include "collectives/lines.hpp"
+#include "collectives/problem_facts.hpp"
 #include "collectives/reduce/registry.hpp"
 #include "tutti/execution.hpp"
 
 namespace tutti::detail::reduce {
 namespace {
-
-const char* supports(const Problem& problem) {
-  return bytes_of(problem) > Execution::kLinePayload ? "takes at most 56 bytes" : nullptr;
-}
-
-std::size_t scratch_bytes(const Problem&, const Params&) { return 0; }
 
 Traffic traffic(const Problem& problem, const Params&, int pe) {
   const std::uint64_t bytes = bytes_of(problem);
@@ -31,19 +27,10 @@ Traffic traffic(const Problem& problem, const Params&, int pe) {
   return {1, 0, (pes - 1) * bytes, pes * bytes};
 }
 
-void fold(Execution& x, std::size_t bytes) {
-  const auto sources = x.sources();
-  for (int pe = 0; pe < x.pes(); ++pe) {
-    sources[static_cast<std::size_t>(pe)] = pe == x.pe() ? x.in() : x.await_line(pe, bytes);
-  }
-  x.fold(x.out(), sources, x.problem().count);
-}
-
 void run(Execution& x, const Params&) {
-  const std::size_t bytes = bytes_of(x.problem());
-  if (x.pe() != x.root()) return x.publish_line(x.in(), bytes);
+  if (x.pe() != x.root()) return x.publish_line(x.in(), bytes_of(x.problem()));
   x.publish(1);
-  fold(x, bytes);
+  fold_lines(x);
 }
 
 }  // namespace
@@ -55,8 +42,8 @@ constinit const Algorithm kOneLine = {
     .source = "NCCL LL128 protocol",
     .keeps_ordered = true,
     .parameters = {},
-    .supports = supports,
-    .scratch_bytes = scratch_bytes,
+    .supports = needs::vector_in_line,
+    .scratch_bytes = needs::no_scratch,
     .traffic = traffic,
     .run = run,
 };

@@ -10,14 +10,13 @@
 // Signals: step k + 1 publishes piece k of all blocks; `consumed` k + 1 says that I have folded
 //          piece k of mine, raised only if the blocks do not fit in the ring.
 // Source: Thakur, Rabenseifner, Gropp 2005, section 5 (pairwise exchange, all at once).
+#include "collectives/problem_facts.hpp"
 #include "collectives/reduce_scatter/registry.hpp"
 #include "collectives/staged_blocks.hpp"
 #include "tutti/execution.hpp"
 
 namespace tutti::detail::reduce_scatter {
 namespace {
-
-const char* supports(const Problem&) { return nullptr; }
 
 Traffic traffic(const Problem& problem, const Params& params, int pe) {
   Traffic sum = StagedBlocks::traffic(problem, params, pe);
@@ -48,7 +47,7 @@ constinit const Algorithm kDirect = {
     .source = "Thakur, Rabenseifner, Gropp 2005",
     .keeps_ordered = true,
     .parameters = StagedBlocks::kParameters,
-    .supports = supports,
+    .supports = needs::nothing,
     .scratch_bytes = StagedBlocks::scratch_bytes,
     .traffic = traffic,
     .run = run,

@@ -13,6 +13,7 @@
 // Source: Thakur, Rabenseifner, Gropp 2005, section 4.4; the pairing is the round-robin tournament.
 #include <array>
 
+#include "collectives/problem_facts.hpp"
 #include "collectives/reduce_scatter/registry.hpp"
 #include "collectives/ring_pieces.hpp"
 #include "collectives/schedule/pairing.hpp"
@@ -21,15 +22,10 @@
 namespace tutti::detail::reduce_scatter {
 namespace {
 
-const char* supports(const Problem& problem) {
-  if (problem.op == Op::Avg) return "folds in pairs, and an average is divided once";
-  return problem.pes < 2 ? "needs at least 2 PEs" : nullptr;
-}
-
 Traffic traffic(const Problem& problem, const Params& params, int) {
   const Pipeline plan = ring_pieces::pipeline(problem, params);
   const auto pes = static_cast<std::uint64_t>(problem.pes);
-  const std::uint64_t bytes = (pes - 1) * problem.count * size_of(problem.dtype);
+  const std::uint64_t bytes = (pes - 1) * block_bytes(problem);
   return {plan.chunks * (pes - 1 + (plan.wraps ? pes : 0)), bytes, bytes, 2 * bytes};
 }
 
@@ -93,7 +89,7 @@ constinit const Algorithm kPairwise = {
     .source = "Thakur, Rabenseifner, Gropp 2005",
     .keeps_ordered = false,
     .parameters = ring_pieces::kParameters,
-    .supports = supports,
+    .supports = needs::pairs,
     .scratch_bytes = ring_pieces::scratch_bytes,
     .traffic = traffic,
     .run = run,

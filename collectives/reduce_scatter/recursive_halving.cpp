@@ -13,12 +13,11 @@
 //          `consumed` (m + 1) R says that I have read piece m, raised only if the pieces do not all
 //          fit in the ring.
 // Source: Thakur, Rabenseifner, Gropp 2005, section 4.4.
-#include <algorithm>
 #include <array>
-#include <bit>
 
-#include "collectives/parameters.hpp"
+#include "collectives/problem_facts.hpp"
 #include "collectives/reduce_scatter/registry.hpp"
+#include "collectives/round_pieces.hpp"
 #include "collectives/schedule/doubling.hpp"
 #include "collectives/schedule/pipeline.hpp"
 #include "tutti/execution.hpp"
@@ -26,37 +25,24 @@
 namespace tutti::detail::reduce_scatter {
 namespace {
 
-enum : std::size_t { kRingBytes, kChunkBytes };
-constexpr std::array<Parameter, 2> kParameters = {ring_parameter(4 << 20),
-                                                  chunk_parameter(1 << 18)};
-
-const char* supports(const Problem& problem) {
-  if (problem.op == Op::Avg) return "folds in pairs, and an average is divided once";
-  if (problem.pes < 2) return "needs at least 2 PEs";
-  return is_power_of_two(problem.pes) ? nullptr : "needs a power of two of PEs";
-}
-
 /// Blocks that a piece is staged in: half of all at first, then what each round but the last folds.
 std::size_t staged(const Problem& problem) {
   const auto pes = static_cast<std::size_t>(problem.pes);
   return pes / 2 + pes - 2;
 }
 
-/// Each block is staged in lines of its own, so many PEs need a larger ring.
 std::size_t scratch_bytes(const Problem& problem, const Params& params) {
-  return std::max(ring_of(params[kRingBytes]), std::bit_ceil(staged(problem) * 1024));
+  return round_pieces::scratch_bytes(params, staged(problem));
 }
 
 Pipeline pipeline(const Problem& problem, const Params& params) {
-  return Pipeline::plan(problem.count, size_of(problem.dtype),
-                        static_cast<std::size_t>(params[kChunkBytes]), 0,
-                        scratch_bytes(problem, params), staged(problem), staged(problem));
+  return round_pieces::pipeline(problem, params, staged(problem));
 }
 
 Traffic traffic(const Problem& problem, const Params& params, int) {
   const Pipeline plan = pipeline(problem, params);
   const auto rounds = static_cast<std::uint64_t>(doubling_rounds(problem.pes));
-  const std::uint64_t block = problem.count * size_of(problem.dtype);
+  const std::uint64_t block = block_bytes(problem);
   const std::uint64_t others = static_cast<std::uint64_t>(problem.pes) - 1;
   return {plan.chunks * (rounds + (plan.wraps ? 1 : 0)), staged(problem) * block, others * block,
           2 * others * block};
@@ -123,9 +109,7 @@ class HalvingCall {
   }
 
   std::size_t bytes() const { return part_.size * element_; }
-  std::size_t place(int i) const {
-    return static_cast<std::size_t>(i) * ((bytes() + 127) / 128 * 128);
-  }
+  std::size_t place(int i) const { return static_cast<std::size_t>(i) * whole_granules(bytes()); }
   const std::byte* input(int block) const {
     return x_.in() + (static_cast<std::size_t>(block) * plan_.count + part_.begin) * element_;
   }
@@ -156,8 +140,8 @@ constinit const Algorithm kRecursiveHalving = {
     .summary = "groups split in halves that exchange partial blocks",
     .source = "Thakur, Rabenseifner, Gropp 2005",
     .keeps_ordered = false,
-    .parameters = kParameters,
-    .supports = supports,
+    .parameters = round_pieces::kParameters,
+    .supports = needs::pairs_and_power_of_two,
     .scratch_bytes = scratch_bytes,
     .traffic = traffic,
     .run = run,

@@ -11,6 +11,7 @@
 // Source: Chan, Heimlich, Purkayastha, van de Geijn 2007, bucket reduce-scatter.
 #include <array>
 
+#include "collectives/problem_facts.hpp"
 #include "collectives/reduce_scatter/registry.hpp"
 #include "collectives/ring_pieces.hpp"
 #include "collectives/schedule/ring_steps.hpp"
@@ -19,15 +20,10 @@
 namespace tutti::detail::reduce_scatter {
 namespace {
 
-const char* supports(const Problem& problem) {
-  if (problem.op == Op::Avg) return "folds in pairs, and an average is divided once";
-  return problem.pes < 2 ? "needs at least 2 PEs" : nullptr;
-}
-
 Traffic traffic(const Problem& problem, const Params& params, int) {
   const Pipeline plan = ring_pieces::pipeline(problem, params);
   const auto steps = static_cast<std::uint64_t>(problem.pes) - 1;
-  const std::uint64_t bytes = steps * problem.count * size_of(problem.dtype);
+  const std::uint64_t bytes = steps * block_bytes(problem);
   return {plan.chunks * (steps + (plan.wraps ? steps : 0)), bytes, bytes, 2 * bytes};
 }
 
@@ -99,7 +95,7 @@ constinit const Algorithm kRing = {
     .source = "Chan, Heimlich, Purkayastha, van de Geijn 2007",
     .keeps_ordered = false,
     .parameters = ring_pieces::kParameters,
-    .supports = supports,
+    .supports = needs::pairs,
     .scratch_bytes = ring_pieces::scratch_bytes,
     .traffic = traffic,
     .run = run,

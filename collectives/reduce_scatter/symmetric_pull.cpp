@@ -10,26 +10,20 @@
 //        nobody else reads it.
 // Signals: step 1 publishes my input; step 2 says that I have read all that I need of the others'.
 // Source: Graham, Shipman 2008.
+#include "collectives/problem_facts.hpp"
 #include "collectives/reduce_scatter/registry.hpp"
 #include "tutti/execution.hpp"
 
 namespace tutti::detail::reduce_scatter {
 namespace {
 
-const char* supports(const Problem& problem) {
-  if (problem.memory != Memory::Symmetric) return "needs symmetric tensors";
-  return problem.reachable ? nullptr : "needs peers that are reached by load and store";
-}
-
-std::size_t scratch_bytes(const Problem&, const Params&) { return 0; }
-
 Traffic traffic(const Problem& problem, const Params&, int) {
-  const std::uint64_t block = problem.count * size_of(problem.dtype);
+  const std::uint64_t block = block_bytes(problem);
   return {2, 0, (static_cast<std::uint64_t>(problem.pes) - 1) * block, bytes_of(problem)};
 }
 
 void fold(Execution& x) {
-  const std::size_t block = x.problem().count * size_of(x.problem().dtype);
+  const std::size_t block = block_bytes(x.problem());
   const auto sources = x.sources();
   for (int pe = 0; pe < x.pes(); ++pe) {
     sources[static_cast<std::size_t>(pe)] =
@@ -55,8 +49,8 @@ constinit const Algorithm kSymmetricPull = {
     .source = "Graham, Shipman 2008",
     .keeps_ordered = true,
     .parameters = {},
-    .supports = supports,
-    .scratch_bytes = scratch_bytes,
+    .supports = needs::symmetric_tensors,
+    .scratch_bytes = needs::no_scratch,
     .traffic = traffic,
     .run = run,
 };

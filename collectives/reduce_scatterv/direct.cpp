@@ -12,13 +12,12 @@
 //          piece k of mine, raised only if the blocks do not fit in the ring.
 // Source: Thakur, Rabenseifner, Gropp 2005, section 5 (pairwise exchange, all at once).
 #include "collectives/counted_blocks.hpp"
+#include "collectives/problem_facts.hpp"
 #include "collectives/reduce_scatterv/registry.hpp"
 #include "tutti/execution.hpp"
 
 namespace tutti::detail::reduce_scatterv {
 namespace {
-
-const char* supports(const Problem&) { return nullptr; }
 
 Pipeline pipeline(std::size_t longest, const Problem& problem, const Params& params) {
   Problem blocks = problem;
@@ -61,7 +60,7 @@ constinit const Algorithm kDirect = {
     .source = "Thakur, Rabenseifner, Gropp 2005",
     .keeps_ordered = true,
     .parameters = StagedBlocks::kParameters,
-    .supports = supports,
+    .supports = needs::nothing,
     .scratch_bytes = StagedBlocks::scratch_bytes,
     .traffic = traffic,
     .run = run,

@@ -11,6 +11,7 @@
 //          only if the blocks do not fit in the ring. The root may run ahead of its readers: by
 //          rule R1 at most eight calls.
 // Source: Graham, Shipman 2008 (shared-memory fan-out).
+#include "collectives/problem_facts.hpp"
 #include "collectives/rooted_pieces.hpp"
 #include "collectives/scatter/registry.hpp"
 #include "collectives/staged_blocks.hpp"
@@ -24,8 +25,6 @@ using rooted_pieces::kParameters;
 using rooted_pieces::kRingBytes;
 using rooted_pieces::kStore;
 
-const char* supports(const Problem&) { return nullptr; }
-
 std::size_t scratch_bytes(const Problem& problem, const Params& params) {
   return StagedBlocks::ring_for(problem, params[kRingBytes], 0);
 }
@@ -36,7 +35,7 @@ Pipeline pipeline(const Problem& problem, const Params& params) {
 
 Traffic traffic(const Problem& problem, const Params& params, int pe) {
   const Pipeline plan = pipeline(problem, params);
-  const std::uint64_t block = problem.count * size_of(problem.dtype);
+  const std::uint64_t block = block_bytes(problem);
   const std::uint64_t consumed = plan.wraps ? plan.chunks : 0;
   if (pe != 0) return {1 + consumed, 0, block, 0};
   return {plan.chunks + consumed, (static_cast<std::uint64_t>(problem.pes) - 1) * block, 0, 0};
@@ -63,7 +62,7 @@ constinit const Algorithm kDirect = {
     .source = "Graham, Shipman 2008",
     .keeps_ordered = true,
     .parameters = kParameters,
-    .supports = supports,
+    .supports = needs::nothing,
     .scratch_bytes = scratch_bytes,
     .traffic = traffic,
     .run = run,

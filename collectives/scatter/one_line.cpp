@@ -10,28 +10,20 @@
 //          says no more than that it is here. The line is written again eight calls later, when
 //          everyone is known to have left this one (rule R1).
 // Source: the low-latency protocol of collectives that carry a flag in each line (NCCL "LL128").
+#include "collectives/problem_facts.hpp"
 #include "collectives/scatter/registry.hpp"
 #include "tutti/execution.hpp"
 
 namespace tutti::detail::scatter {
 namespace {
 
-std::size_t block_of(const Problem& problem) { return problem.count * size_of(problem.dtype); }
-
-const char* supports(const Problem& problem) {
-  return bytes_of(problem) > Execution::kLinePayload ? "takes at most 56 bytes, all blocks together"
-                                                     : nullptr;
-}
-
-std::size_t scratch_bytes(const Problem&, const Params&) { return 0; }
-
 Traffic traffic(const Problem& problem, const Params&, int pe) {
   if (pe == 0) return {1, bytes_of(problem), 0, 0};
-  return {1, 0, block_of(problem), 0};
+  return {1, 0, block_bytes(problem), 0};
 }
 
 void run(Execution& x, const Params&) {
-  const std::size_t block = block_of(x.problem());
+  const std::size_t block = block_bytes(x.problem());
   const std::size_t place = static_cast<std::size_t>(x.pe()) * block;
   if (x.pe() == x.root()) {
     x.publish_line(x.in(), bytes_of(x.problem()));
@@ -50,8 +42,8 @@ constinit const Algorithm kOneLine = {
     .source = "NCCL LL128 protocol",
     .keeps_ordered = true,
     .parameters = {},
-    .supports = supports,
-    .scratch_bytes = scratch_bytes,
+    .supports = needs::all_blocks_in_line,
+    .scratch_bytes = needs::no_scratch,
     .traffic = traffic,
     .run = run,
 };

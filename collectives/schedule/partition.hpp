@@ -10,6 +10,13 @@ struct Part {
   std::size_t size = 0;
 };
 
+/// What is staged apart, so that it shares no line with its neighbours: the unit that the
+/// adjacent-line prefetcher moves.
+inline constexpr std::size_t kGranuleBytes = 128;
+constexpr std::size_t whole_granules(std::size_t bytes) noexcept {
+  return (bytes + kGranuleBytes - 1) / kGranuleBytes * kGranuleBytes;
+}
+
 /// Part `i` of `n` things in `parts` parts: sizes differ by at most one, and may be 0.
 constexpr Part part_of(std::size_t i, std::size_t parts, std::size_t n) noexcept {
   const std::size_t each = n / parts;

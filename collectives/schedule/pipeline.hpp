@@ -21,8 +21,7 @@ struct Pipeline {
   static constexpr Pipeline plan(std::size_t count, std::size_t element_bytes,
                                  std::size_t chunk_bytes, std::size_t lag, std::size_t ring_bytes,
                                  std::size_t staged_per_chunk = 1, std::size_t parts = 1) {
-    constexpr std::size_t kLineBytes = 128;
-    const std::size_t padding = parts * kLineBytes;
+    const std::size_t padding = parts * kGranuleBytes;
     // lag + 1 chunks are in flight, and one more range may be skipped at the ring's end.
     const std::size_t share = ring_bytes / (lag + 2);
     const std::size_t most = (share > padding ? share - padding : 0) / staged_per_chunk;
@@ -30,8 +29,8 @@ struct Pipeline {
     Pipeline plan;
     plan.count = count;
     plan.chunk = std::max<std::size_t>(1, bytes / element_bytes);
-    if (plan.chunk * element_bytes > kLineBytes) {
-      plan.chunk = plan.chunk * element_bytes / kLineBytes * kLineBytes / element_bytes;
+    if (plan.chunk * element_bytes > kGranuleBytes) {
+      plan.chunk = plan.chunk * element_bytes / kGranuleBytes * kGranuleBytes / element_bytes;
     }
     plan.chunk = std::max<std::size_t>(1, std::min(plan.chunk, count));
     plan.chunks = pieces(count, plan.chunk);

@@ -88,7 +88,8 @@ Buffers buffers_of(const ShmemTensor<T>& in, ShmemTensor<T>& out) {
 /// Errors (all collectives): `InvalidArgument` before any data moves, for sizes that do not fit,
 /// overlap that is not in place, a lane or root out of range, a type x op that is not defined;
 /// `Tuning` for an algorithm that cannot do it; `Mismatch` if PEs make different calls;
-/// `PeerFailed`, `Timeout`, `Poisoned` as in docs/architecture.md, "Failure".
+/// `PeerFailed`, `Timeout` and, on a team that failed before, the code of the error that ended it,
+/// as in docs/architecture.md, "Failure".
 template <detail::ElementRange In, detail::ElementRange Out>
 void allreduce(Team& team, const In& in, Out&& out, Op op, const Call& call = {}) {
   detail::allreduce(team, detail::buffers_of(in, out), op, call);

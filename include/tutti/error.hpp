@@ -18,7 +18,7 @@ enum class ErrorCode : std::uint8_t {
   PeerFailed,       ///< a PE died, threw or refused its arguments
   Timeout,          ///< a deadline passed
   OutOfMemory,      ///< agreed: the same on all PEs of the call
-  Poisoned,         ///< an earlier error made this team unusable
+  Poisoned,         ///< not thrown now: calls on a team that failed carry the first error's code
   Unsupported,      ///< no algorithm, no transport, or no library for this
   Tuning,           ///< a tuning file or rule is wrong
   System,           ///< the operating system refused

@@ -17,7 +17,7 @@ namespace tutti {
 
 namespace detail {
 struct Prepared;
-TUTTI_API std::shared_ptr<Prepared> make_prepared(Team& team, const Call& call);
+TUTTI_API std::shared_ptr<Prepared> make_prepared();
 TUTTI_API void run_prepared(Team& team, const Prepared& prepared);
 }  // namespace detail
 
@@ -42,7 +42,7 @@ class TUTTI_API Persistent {
 namespace detail {
 template <class F>
 Persistent prepare(Team& team, Buffers buffers, const Call& call, F&& collective) {
-  auto prepared = make_prepared(team, call);
+  auto prepared = make_prepared();
   buffers.prepared = prepared.get();
   collective(buffers, call);
   return Persistent(team, std::move(prepared));

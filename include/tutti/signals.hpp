@@ -120,8 +120,8 @@ inline Published make_published(const Team& team, std::size_t count) {
 /// Sets PE `pe`'s word, or everyone's (my own included) with `kAllPes`. Whoever sees the value sees
 /// all that this PE put to that target before, also with zero bytes. Does not block unless a token
 /// in `after` is of a transfer through a transport.
-/// Errors: `InvalidArgument` (here) for a PE that the team does not have; `Poisoned` kinds if the
-/// team failed before.
+/// Errors: `InvalidArgument` (here) for a PE that the team does not have; the error that
+/// ended the team, if it failed before.
 template <OneToken... After>
 Token signal(Signal word, int pe, std::uint64_t value, Update::SetTag, const After&... after) {
   return detail::raise(word.at(), pe, value, detail::WordUpdate::Set, detail::tokens(after...));

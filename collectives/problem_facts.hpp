@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include "collectives/schedule/doubling.hpp"
+#include "collectives/schedule/partition.hpp"
+#include "tutti/algorithm.hpp"
+#include "tutti/execution.hpp"
+
+namespace tutti::detail {
+
+/// Bytes of `Problem::count` elements: one PE's block, or the vector.
+constexpr std::size_t block_bytes(const Problem& problem) noexcept {
+  return problem.count * size_of(problem.dtype);
+}
+
+/// Slice `i` of `count` elements that are shared out among all PEs; slices share no line.
+constexpr Part slice_of(const Problem& problem, std::size_t count, int i) noexcept {
+  return part_of(static_cast<std::size_t>(i), static_cast<std::size_t>(problem.pes), count,
+                 kGranuleBytes / size_of(problem.dtype));
+}
+
+/// What several algorithms ask of a problem, in the form of `Algorithm::supports` and
+/// `scratch_bytes`: nullptr, or the reason why not.
+namespace needs {
+
+inline const char* nothing(const Problem&) { return nullptr; }
+
+inline const char* two_pes(const Problem& problem) {
+  return problem.pes < 2 ? "needs at least 2 PEs" : nullptr;
+}
+inline const char* power_of_two(const Problem& problem) {
+  if (const char* reason = two_pes(problem)) return reason;
+  return is_power_of_two(problem.pes) ? nullptr : "needs a power of two of PEs";
+}
+
+/// Of those that fold two at a time.
+inline const char* pairs(const Problem& problem) {
+  if (problem.op == Op::Avg) return "folds in pairs, and an average is divided once";
+  return two_pes(problem);
+}
+inline const char* pairs_and_power_of_two(const Problem& problem) {
+  if (const char* reason = pairs(problem)) return reason;
+  return power_of_two(problem);
+}
+
+inline const char* symmetric_tensors(const Problem& problem) {
+  if (problem.memory != Memory::Symmetric) return "needs symmetric tensors";
+  return problem.reachable ? nullptr : "needs peers that are reached by load and store";
+}
+
+/// Of those whose payload travels with the arrival word.
+inline const char* vector_in_line(const Problem& problem) {
+  return block_bytes(problem) > Execution::kLinePayload ? "takes at most 56 bytes" : nullptr;
+}
+inline const char* block_in_line(const Problem& problem) {
+  return block_bytes(problem) > Execution::kLinePayload ? "takes blocks of at most 56 bytes"
+                                                        : nullptr;
+}
+inline const char* all_blocks_in_line(const Problem& problem) {
+  return bytes_of(problem) > Execution::kLinePayload ? "takes at most 56 bytes, all blocks together"
+                                                     : nullptr;
+}
+
+inline std::size_t no_scratch(const Problem&, const Params&) { return 0; }
+
+}  // namespace needs
+}  // namespace tutti::detail
