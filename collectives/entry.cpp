@@ -43,6 +43,9 @@ Refusal check_elements(std::size_t in, std::size_t out, std::size_t times_in,
   // in = count * times_in, out = count * times_out; one of the two is 1
   const std::size_t count = times_in == 1 ? in : out;
   if (in == count * times_in && out == count * times_out) return std::nullopt;
+  if (times_in == times_out) {
+    return fmt::format("in has {} elements and out has {}; both must have as many", in, out);
+  }
   return fmt::format("in has {} elements and out has {}; with {} PEs {} must have {}", in, out,
                      times_in * times_out, times_in == 1 ? "out" : "in",
                      count * times_in * times_out);

@@ -140,7 +140,8 @@ TEST(Start, errors_come_out_of_finish_and_a_refusal_by_all_leaves_the_team_usabl
     Vector in(5);
     Vector out(4);
     Request request = start_allreduce(team, in, out, Op::Sum);
-    expect_refused([&] { request.finish(); }, "in has 5 elements and out has 4");
+    expect_refused([&] { request.finish(); },
+                   "in has 5 elements and out has 4; both must have as many");
     expect_refused([&] { static_cast<void>(start_allreduce(team, in, Op::Sum, {.lane = 9})); },
                    "lane 9; allowed are 0 to 3");
     Vector data = input(team.pe(), 2, 10);
