@@ -101,11 +101,14 @@ struct FirstFailure {
   int pe = -1;
   std::exception_ptr what;
 
-  void note(int pe_failed, std::exception_ptr exception) {
+  /// Also describes the exception: once the lock is free another PE may give it away.
+  Described note(int pe_failed, const std::exception_ptr& exception) {
     const std::scoped_lock lock(mutex);
-    if (pe >= 0 && (!is_consequence(what) || is_consequence(exception))) return;
-    pe = pe_failed;
-    what = std::move(exception);
+    if (pe < 0 || (is_consequence(what) && !is_consequence(exception))) {
+      pe = pe_failed;
+      what = exception;
+    }
+    return describe(exception);
   }
 };
 
@@ -148,13 +151,9 @@ void run_threads(int pes, const std::function<void(Team&)>& body, const Options&
       team.emplace(from_bootstrap(pe, pes, gather, options));
       body(*team);
     } catch (...) {
-      const std::exception_ptr exception = std::current_exception();
-      failure.note(pe, exception);
+      const Described what = failure.note(pe, std::current_exception());
       bootstrap.fail();
-      if (team) {
-        const Described what = describe(exception);
-        team->state().world().fail(what.code, what.text, pe);
-      }
+      if (team) team->state().world().fail(what.code, what.text, pe);
     }
   };
   std::vector<std::jthread> threads;
