@@ -5,6 +5,7 @@
 
 #include <exception>
 
+#include "primitives/fault.hpp"
 #include "primitives/fibers.hpp"
 #include "primitives/team_state.hpp"
 #include "tutti/error.hpp"
@@ -41,7 +42,11 @@ bool test(Team& team, Task& task) {
 
 void finish(Team& team, Task& task) {
   TeamState& state = team.state();
-  state.world().waiting().until([&] { return task.done; }, {&state, "finish"});
+  const auto ended = [&task] {
+    if (!task.done) delay_here("finish.ended");
+    return task.done;
+  };
+  state.world().waiting().until(ended, {&state, "finish"});
   if (task.error) std::rethrow_exception(std::exchange(task.error, nullptr));
 }
 

@@ -117,6 +117,10 @@ void TeamState::check_departed(const WaitSite& site, Predicate ready) {
     // word, PEs that have finished are no reason to give up until all have.
     while (world_->transport() != nullptr && world_->transport()->progress()) {
     }
+    // Started operations that are waited for have not seen it yet.
+    Fibers& started = world_->fibers();
+    while (started.any() && !started.inside() && started.drive()) {
+    }
     if (ready()) return;
     ++departed;
     if (gone->finished && site.on < 0 && departed < pes() - 1) continue;

@@ -167,6 +167,21 @@ TEST(FieldFailure, a_pe_that_makes_one_call_fewer_is_named_by_those_that_wait_fo
   EXPECT_EQ(errors[2].text, "");
 }
 
+TEST(FieldFailure, operations_in_flight_end_well_though_their_peers_have_finished_and_left) {
+  if (!kHasPoints) GTEST_SKIP() << "needs the named points";
+  // PE 0 looks at its operation, then sleeps; the others end it and leave meanwhile.
+  const ScopedVariable late("TUTTI_DELAY_AT", "finish.ended:0:60");
+  for (const std::uint64_t seed : {0, 1}) {
+    run_world(3, seed, [](Team& team) {
+      std::vector<int> data(3000, team.pe());
+      for (int pause = 0; pause < 1000 * team.pe(); ++pause) std::this_thread::yield();
+      Request request = start_allreduce(team, data, Op::Sum, {.algorithm = "two_shot"});
+      request.finish();
+      EXPECT_THAT(data, ::testing::Each(3));
+    });
+  }
+}
+
 TEST(FieldFailure, after_a_failure_every_later_call_on_the_team_says_why) {
   run(2, [](Team& team) {
     auto x = make_tensor<int>(team, {4});
