@@ -65,7 +65,6 @@ class Door {
     problem_.reachable = team_.all_direct();
     problem_.pes = team_.pes();
     problem_.nodes = 1;
-    problem_.line_ns = team_.world().line_ns();
   }
 
   void enter(std::size_t count, const Refusal& refusal, const std::byte* own_block, int root) {
@@ -115,7 +114,9 @@ class Door {
 
   const Plan& planned(Lane& lane) {
     try {
-      return TeamTuner::of(team_).plan(problem_, call_);
+      TeamTuner& tuner = TeamTuner::of(team_);
+      problem_.line_ns = tuner.regime().at_call(call_.lane, bytes_of(problem_), call_.timeout);
+      return tuner.plan(problem_, call_);
     } catch (const Error& error) {
       lane.refuse(kind(), error.what());
       throw;

@@ -72,7 +72,9 @@ TeamTuner& TeamTuner::of(TeamState& team) {
 }
 
 TeamTuner::TeamTuner(TeamState& team)
-    : team_(team), catalog_(builtin_catalog(team.world().options().extra_algorithms)) {
+    : team_(team),
+      regime_(team),
+      catalog_(builtin_catalog(team.world().options().extra_algorithms)) {
   const Settings& settings = team.world().settings();
   environment_ = detail::parse_forced(settings.algorithm, "TUTTI_ALGORITHM", catalog_);
   file_ = file_of(team);
@@ -198,8 +200,9 @@ Explanation explain(const Team& team, Problem problem) {
   problem.pes = state.pes();
   problem.nodes = team.nodes();
   problem.reachable = state.all_direct();
-  problem.line_ns = state.world().line_ns();
-  return detail::TeamTuner::of(state).explain(problem);
+  detail::TeamTuner& tuner = detail::TeamTuner::of(state);
+  problem.line_ns = tuner.regime().line_ns();
+  return tuner.explain(problem);
 }
 
 void load_tuning(Team& team, const std::string& path, bool any_machine) {

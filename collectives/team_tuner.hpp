@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collectives/kernels/fold.hpp"
+#include "collectives/regime.hpp"
 #include "collectives/tuner/catalog.hpp"
 #include "collectives/tuner/select.hpp"
 #include "primitives/team_state.hpp"
@@ -63,6 +64,7 @@ class TeamTuner : public TeamAttachment {
   /// Errors: `Tuning`, `Unsupported`, the same on all PEs.
   const Plan& plan(const Problem& problem, const Call& call);
   Explanation explain(const Problem& problem) const;
+  Regime& regime() noexcept { return regime_; }
   LanePlans& lane(int index) { return lanes_[static_cast<std::size_t>(index)]; }
 
   /// From now on, the rules of this file come before the built-in ones.
@@ -74,6 +76,7 @@ class TeamTuner : public TeamAttachment {
   Plan choose(const Problem& problem, std::string_view algorithm);
 
   TeamState& team_;
+  Regime regime_;
   Catalog catalog_;
   std::vector<Forced> environment_;
   std::shared_ptr<const Tuning> file_;

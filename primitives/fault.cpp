@@ -9,9 +9,11 @@
 #include <cstddef>
 #include <cstdlib>
 #include <functional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 namespace tutti::detail {
 namespace {
@@ -39,11 +41,21 @@ Parts parts_of(const char* variable, long missing) {
   return parts;
 }
 
+std::vector<double> numbers_of(const char* variable) {
+  std::vector<double> numbers;
+  const char* text = std::getenv(variable);
+  std::istringstream in(text == nullptr ? "" : text);
+  for (std::string part; std::getline(in, part, ',');) numbers.push_back(std::atof(part.c_str()));
+  return numbers;
+}
+
 /// What the environment asks of a PE, or of a thread of its own.
 struct Plan {
   Parts delay = parts_of("TUTTI_DELAY", 0);        ///< its name is the seed
   Parts delay_at = parts_of("TUTTI_DELAY_AT", 0);  ///< point, PE, milliseconds
   Parts fault = parts_of("TUTTI_FAULT", kEveryPe);
+  std::vector<double> lines = numbers_of("TUTTI_LINE_NS");
+  std::size_t next_line = 0;
   std::array<long, 3> calls{};
   int pe = 0;
 };
@@ -98,6 +110,16 @@ std::chrono::milliseconds nap_here() {
   static const char* const text = std::getenv("TUTTI_NAP");
   static const std::chrono::milliseconds nap(text == nullptr ? 0 : std::atol(text));
   return nap;
+}
+
+std::optional<double> line_ns_here() {
+  Plan& asked = plan();
+  if (asked.lines.empty()) return std::nullopt;
+  return asked.lines[std::min(asked.next_line++, asked.lines.size() - 1)];
+}
+
+std::chrono::milliseconds calibration_pause_here() {
+  return plan().lines.empty() ? kCalibrationPause : std::chrono::milliseconds(0);
 }
 
 }  // namespace tutti::detail

@@ -242,12 +242,13 @@ void Lane::make_room(Ring& ring, std::uint64_t end) {
   ring.floor = reservation->end;
 }
 
-void Lane::exchange(const void* mine, std::size_t bytes, void* all) {
+void Lane::exchange(const void* mine, std::size_t bytes, void* all,
+                    std::chrono::milliseconds timeout) {
   if (bytes > kExchangeBytes) throw std::logic_error("Lane::exchange: too many bytes");
   CallRecord record;
   record.kind = CallKind::Agree;
   record.count = bytes;
-  begin(record);
+  begin(record, {.timeout = timeout});
   std::memcpy(own_slot().exchange.data(), mine, bytes);
   for (int i = 0; !all_direct_ && i < pes_; ++i) {
     team_->words().push(i, slot_offset_ + offsetof(CallSlot, exchange), bytes);

@@ -121,7 +121,8 @@ class Lane {
   std::uint64_t reserve(Ring& ring, std::size_t bytes, std::uint64_t step);
 
   /// An allgather of at most `kExchangeBytes` from each PE, as a call of its own.
-  void exchange(const void* mine, std::size_t bytes, void* all);
+  void exchange(const void* mine, std::size_t bytes, void* all,
+                std::chrono::milliseconds timeout = {});
   void barrier();
 
   std::uint64_t call() const noexcept { return call_; }

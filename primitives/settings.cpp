@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 #include <vector>
 
 #include "primitives/text.hpp"
@@ -37,6 +38,7 @@ Environment read_environment() {
   take(environment.heap, "TUTTI_HEAP");
   take(environment.timeout, "TUTTI_TIMEOUT");
   take(environment.trace, "TUTTI_TRACE");
+  take(environment.follow_regime, "TUTTI_FOLLOW_REGIME");
   take(environment.algorithm, "TUTTI_ALGORITHM");
   take(environment.tuning, "TUTTI_TUNING");
   return environment;
@@ -53,6 +55,14 @@ Settings settle(const Environment& environment, const Options& options) {
     settings.timeout = parse_duration("TUTTI_TIMEOUT", environment.timeout.data());
   }
   settings.trace = environment.trace[0] != '\0' && environment.trace[0] != '0';
+  settings.follow_regime = options.follow_regime;
+  if (const std::string_view text = environment.follow_regime.data(); !text.empty()) {
+    if (text != "0" && text != "1") {
+      throw Error(ErrorCode::InvalidArgument,
+                  fmt::format("TUTTI_FOLLOW_REGIME is \"{}\"; allowed are 0 and 1", text));
+    }
+    settings.follow_regime = text == "1";
+  }
   settings.algorithm = environment.algorithm.data();
   settings.tuning = environment.tuning.data();
   return settings;

@@ -16,6 +16,7 @@ struct Environment {
   std::array<char, 32> heap{};
   std::array<char, 32> timeout{};
   std::array<char, 8> trace{};
+  std::array<char, 8> follow_regime{};
   std::array<char, 512> algorithm{};
   std::array<char, 512> tuning{};
 };
@@ -28,6 +29,7 @@ struct Settings {
   std::size_t heap_bytes = 0;
   std::chrono::milliseconds timeout{0};
   bool trace = false;
+  bool follow_regime = true;
   std::string algorithm;    ///< TUTTI_ALGORITHM
   std::string tuning;       ///< TUTTI_TUNING: a path, read by PE 0
   std::string tuning_text;  ///< what it holds

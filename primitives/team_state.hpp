@@ -64,8 +64,8 @@ class TeamState : public std::enable_shared_from_this<TeamState> {
       throw_poisoned();
     }
   }
-  /// Collective: see `Team::measure_line_ns`.
-  double measure_line_ns();
+  /// Collective: see `Team::measure_line_ns`; the median of five batches of so many rounds.
+  double measure_line_ns(std::uint64_t rounds = 100);
 
   /// Makes the team unusable on every member and remembers why.
   void poison(ErrorCode code, const std::string& text, int origin_pe);

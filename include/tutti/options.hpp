@@ -17,6 +17,10 @@ struct Options {
   std::size_t heap_bytes = 0;
   /// Longest wait for a peer. `TUTTI_TIMEOUT`; default: warn once a minute, never give up.
   std::chrono::milliseconds timeout{0};
+  /// Whether collectives notice that the PEs' CPUs have moved, and choose again for the new line
+  /// transfer, all PEs at the same call. Off: what was measured at start-up holds.
+  /// `TUTTI_FOLLOW_REGIME` (0 or 1).
+  bool follow_regime = true;
   /// Algorithms of the program's own: chosen, checked and explained like the built-in ones.
   std::vector<const Algorithm*> extra_algorithms = {};
   /// Test aid: no PE reaches another by load and store; messages are delayed and reordered in a
