@@ -16,12 +16,13 @@ namespace tutti::detail {
 /// than the ring (between calls arrivals say it).
 class ChunkedInput {
  public:
-  enum : std::size_t { kRingBytes, kChunkBytes, kLag, kStore };
-  static constexpr std::array<Parameter, 4> kParameters = {
-      ring_parameter(2 << 20), chunk_parameter(1 << 18), lag_parameter(1), store_parameter()};
+  enum : std::size_t { kRingBytes, kChunkBytes, kLag, kStore, kSlots };
+  static constexpr std::array<Parameter, 5> kParameters = {
+      ring_parameter(2 << 20), chunk_parameter(1 << 18), lag_parameter(1), store_parameter(),
+      slots_parameter()};
 
   static std::size_t scratch_bytes(const Problem& problem, const Params& params) {
-    return ring_of(params[kRingBytes], problem.count * size_of(problem.dtype));
+    return ring_of(params[kRingBytes], problem.count * size_of(problem.dtype), params[kSlots]);
   }
   static Pipeline pipeline(const Problem& problem, const Params& params) {
     return Pipeline::plan(problem.count, size_of(problem.dtype),
@@ -49,6 +50,7 @@ class ChunkedInput {
     for (std::size_t step = 0; step < plan_.chunks + plan_.lag; ++step) {
       if (step < plan_.chunks) stage(step);
       if (step < plan_.lag) continue;
+      expect(step - plan_.lag);
       read(step - plan_.lag);
       if (plan_.wraps) x_.consumed(step - plan_.lag + 1);
     }
@@ -70,6 +72,11 @@ class ChunkedInput {
     range = x_.reserve(bytes(k), k + 1);
     x_.stage(range, 0, x_.in() + offset(k), bytes(k), store_);
     x_.publish(k + 1);
+  }
+  void expect(std::size_t k) {
+    for (int pe = 0; pe < x_.pes(); ++pe) {
+      if (pe != x_.pe()) x_.expect(pe, staged_[k % staged_.size()], 0, bytes(k));
+    }
   }
 
   Execution& x_;

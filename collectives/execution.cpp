@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "collectives/execution_state.hpp"
@@ -98,6 +99,17 @@ const std::byte* Execution::read(int pe, const Staged& range, std::size_t offset
                                  std::size_t bytes) {
   if (pe != this->pe()) state_.traffic.bytes_loaded += bytes;
   return state_.ring->block->readable(pe) + state_.ring->offset(range.position) + offset;
+}
+
+void Execution::expect(int pe, const Staged& range, std::size_t offset,
+                       std::size_t bytes) noexcept {
+  constexpr std::size_t kMost = 1024;  // as much as a core fetches at a time
+  constexpr std::size_t kCacheLine = 64;
+  const std::byte* from =
+      state_.ring->block->readable(pe) + state_.ring->offset(range.position) + offset;
+  for (std::size_t at = 0; at < std::min(bytes, kMost); at += kCacheLine) {
+    __builtin_prefetch(from + at);
+  }
 }
 
 const std::byte* Execution::read_in(int pe, std::size_t offset, std::size_t bytes) {

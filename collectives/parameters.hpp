@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "collectives/schedule/partition.hpp"
 #include "tutti/algorithm.hpp"
 
 namespace tutti::detail {
@@ -29,6 +30,11 @@ constexpr Parameter store_parameter() {
   return {"store", 0, 1, 0, "how staging is written", kStoreNames};
 }
 
+constexpr Parameter slots_parameter() {
+  return {"slots", 2, 1024, 32,
+          "calls that walk through the ring, if it is large enough, before they come back"};
+}
+
 constexpr StoreKind store_of(std::int64_t value) {
   return value == 0 ? StoreKind::Cached : StoreKind::Stream;
 }
@@ -36,13 +42,13 @@ constexpr StoreKind store_of(std::int64_t value) {
 constexpr std::size_t ring_of(std::int64_t value) {
   return std::bit_ceil(static_cast<std::size_t>(value));
 }
-/// The ring for inputs of `bytes`: large enough for many calls to walk through, and small for small
-/// ones, so that hundreds of teams that exchange little cost little.
-constexpr std::size_t ring_of(std::int64_t value, std::size_t bytes) {
-  constexpr std::size_t kSmallest = 64 << 10;
-  constexpr std::size_t kCalls = 32;
-  const std::size_t enough = bytes > ring_of(value) ? bytes : std::bit_ceil(bytes * kCalls);
-  return std::min(ring_of(value), std::max(kSmallest, enough));
+/// The ring for calls that stage `bytes` in `parts` ranges: no larger than `slots` of them need, so
+/// that small messages stay in few lines, and hundreds of teams that exchange little cost little.
+constexpr std::size_t ring_of(std::int64_t value, std::size_t bytes, std::int64_t slots,
+                              std::size_t parts = 1) {
+  const std::size_t call = bytes + parts * kGranuleBytes;
+  if (call > ring_of(value)) return ring_of(value);
+  return std::min(ring_of(value), std::bit_ceil(call * static_cast<std::size_t>(slots)));
 }
 
 }  // namespace tutti::detail

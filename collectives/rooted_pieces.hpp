@@ -17,8 +17,12 @@ enum : std::size_t { kRingBytes, kChunkBytes, kStore };
 inline constexpr std::array<Parameter, 3> kParameters = {
     ring_parameter(2 << 20), chunk_parameter(1 << 18), store_parameter()};
 
+/// Calls that walk through the ring: more than are ever in flight, for the root runs ahead of
+/// readers, or they of it.
+inline constexpr std::int64_t kSlots = 32;
+
 inline std::size_t scratch_bytes(const Problem& problem, const Params& params) {
-  return ring_of(params[kRingBytes], problem.count * size_of(problem.dtype));
+  return ring_of(params[kRingBytes], problem.count * size_of(problem.dtype), kSlots);
 }
 
 inline Pipeline pipeline(const Problem& problem, const Params& params) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <span>
 
 #include "collectives/parameters.hpp"
 #include "collectives/schedule/pipeline.hpp"
@@ -18,33 +19,39 @@ namespace tutti::detail {
 /// raised only if the blocks do not all fit in the ring (between calls arrivals say it).
 class StagedBlocks {
  public:
-  enum : std::size_t { kRingBytes, kChunkBytes, kLag, kStore };
-  static constexpr std::array<Parameter, 4> kParameters = {
-      ring_parameter(2 << 20), chunk_parameter(1 << 18), lag_parameter(1), store_parameter()};
+  enum : std::size_t { kRingBytes, kChunkBytes, kLag, kStore, kSlots };
+  static constexpr std::array<Parameter, 5> kParameters = {
+      ring_parameter(2 << 20), chunk_parameter(1 << 18), lag_parameter(1), store_parameter(),
+      slots_parameter()};
+  /// Where blocks have counts the ring is as large as it may be.
+  static constexpr std::span<const Parameter> kCountsParameters =
+      std::span(kParameters).first<kSlots>();
 
   /// Each PE but me gets at least a line a step, so many PEs need a larger ring.
-  static std::size_t ring_for(const Problem& problem, std::int64_t ring_bytes, std::size_t lag) {
+  static std::size_t ring_for(const Problem& problem, std::int64_t ring_bytes, std::size_t lag,
+                              std::int64_t slots) {
     const std::size_t least = (lag + 2) * static_cast<std::size_t>(problem.pes) * 256;
     if (has_counts(problem.collective)) return std::bit_ceil(std::max(ring_of(ring_bytes), least));
-    const std::size_t bytes = problem.count * size_of(problem.dtype);
-    return std::bit_ceil(
-        std::max(ring_of(ring_bytes, bytes * static_cast<std::size_t>(problem.pes)), least));
+    const auto others = static_cast<std::size_t>(problem.pes) - 1;
+    const std::size_t bytes = problem.count * size_of(problem.dtype) * others;
+    return std::bit_ceil(std::max(ring_of(ring_bytes, bytes, slots, others), least));
   }
   /// `chunk_bytes` counts what a PE stages in a step: one piece for each other PE.
-  static Pipeline plan_for(const Problem& problem, std::int64_t ring_bytes,
-                           std::int64_t chunk_bytes, std::size_t lag) {
+  static Pipeline plan_for(const Problem& problem, std::int64_t chunk_bytes, std::size_t lag,
+                           std::size_t ring_bytes) {
     const auto others = static_cast<std::size_t>(std::max(problem.pes - 1, 1));
     return Pipeline::plan(problem.count, size_of(problem.dtype),
-                          static_cast<std::size_t>(chunk_bytes) / others, lag,
-                          ring_for(problem, ring_bytes, lag), others, others);
+                          static_cast<std::size_t>(chunk_bytes) / others, lag, ring_bytes, others,
+                          others);
   }
 
   static std::size_t scratch_bytes(const Problem& problem, const Params& params) {
-    return ring_for(problem, params[kRingBytes], static_cast<std::size_t>(params[kLag]));
+    return ring_for(problem, params[kRingBytes], static_cast<std::size_t>(params[kLag]),
+                    params[kSlots]);
   }
   static Pipeline pipeline(const Problem& problem, const Params& params) {
-    return plan_for(problem, params[kRingBytes], params[kChunkBytes],
-                    static_cast<std::size_t>(params[kLag]));
+    return plan_for(problem, params[kChunkBytes], static_cast<std::size_t>(params[kLag]),
+                    scratch_bytes(problem, params));
   }
   /// What staging and reading cost; the algorithm adds its folds.
   static Traffic traffic(const Problem& problem, const Params& params, int) {
@@ -69,6 +76,7 @@ class StagedBlocks {
         stage(step);
       }
       if (step < plan_.lag) continue;
+      expect(step - plan_.lag);
       read(step - plan_.lag);
       consumed(step - plan_.lag);
     }
@@ -109,6 +117,12 @@ class StagedBlocks {
   }
 
  private:
+  void expect(std::size_t k) {
+    for (int pe = 0; pe < x_.pes(); ++pe) {
+      if (pe == x_.pe()) continue;
+      x_.expect(pe, staged_[k % staged_.size()], place(pe, x_.pe()) * stride(k), bytes(k));
+    }
+  }
   /// Where `from` stages what `owner` reads: the others in order.
   static std::size_t place(int from, int owner) {
     return static_cast<std::size_t>(owner < from ? owner : owner - 1);

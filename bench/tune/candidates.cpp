@@ -17,7 +17,9 @@ std::vector<std::string> variations(const Algorithm& algorithm, std::size_t byte
   std::vector<std::string> shapes;
   if (has(algorithm, "chunk_bytes")) {
     if (bytes <= 8 << 10) {
-      shapes = {"ring_bytes=16K", "ring_bytes=64K", "ring_bytes=512K"};
+      shapes = has(algorithm, "slots")
+                   ? std::vector<std::string>{"slots=2", "slots=8", "slots=512"}
+                   : std::vector<std::string>{"ring_bytes=16K", "ring_bytes=512K"};
     } else if (bytes <= 128 << 10) {
       shapes = {"ring_bytes=512K", "ring_bytes=4M", "chunk_bytes=16K", "chunk_bytes=64K"};
     } else {

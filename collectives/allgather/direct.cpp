@@ -50,6 +50,7 @@ constinit const Algorithm kDirect = {
     .scratch_bytes = ChunkedInput::scratch_bytes,
     .traffic = traffic,
     .run = run,
+    .revision = 2,
 };
 
 }  // namespace tutti::detail::allgather

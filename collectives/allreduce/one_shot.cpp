@@ -53,6 +53,7 @@ constinit const Algorithm kOneShot = {
     .scratch_bytes = ChunkedInput::scratch_bytes,
     .traffic = traffic,
     .run = run,
+    .revision = 2,
 };
 
 }  // namespace tutti::detail::allreduce

@@ -45,6 +45,7 @@ constinit const Algorithm kDirect = {
     .scratch_bytes = StagedBlocks::scratch_bytes,
     .traffic = StagedBlocks::traffic,
     .run = run,
+    .revision = 2,
 };
 
 }  // namespace tutti::detail::alltoall

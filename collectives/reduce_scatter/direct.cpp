@@ -51,6 +51,7 @@ constinit const Algorithm kDirect = {
     .scratch_bytes = StagedBlocks::scratch_bytes,
     .traffic = traffic,
     .run = run,
+    .revision = 2,
 };
 
 }  // namespace tutti::detail::reduce_scatter

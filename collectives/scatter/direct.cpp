@@ -23,14 +23,15 @@ namespace {
 using rooted_pieces::kChunkBytes;
 using rooted_pieces::kParameters;
 using rooted_pieces::kRingBytes;
+using rooted_pieces::kSlots;
 using rooted_pieces::kStore;
 
 std::size_t scratch_bytes(const Problem& problem, const Params& params) {
-  return StagedBlocks::ring_for(problem, params[kRingBytes], 0);
+  return StagedBlocks::ring_for(problem, params[kRingBytes], 0, kSlots);
 }
 
 Pipeline pipeline(const Problem& problem, const Params& params) {
-  return StagedBlocks::plan_for(problem, params[kRingBytes], params[kChunkBytes], 0);
+  return StagedBlocks::plan_for(problem, params[kChunkBytes], 0, scratch_bytes(problem, params));
 }
 
 Traffic traffic(const Problem& problem, const Params& params, int pe) {

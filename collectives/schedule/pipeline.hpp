@@ -22,6 +22,12 @@ struct Pipeline {
                                  std::size_t chunk_bytes, std::size_t lag, std::size_t ring_bytes,
                                  std::size_t staged_per_chunk = 1, std::size_t parts = 1) {
     const std::size_t padding = parts * kGranuleBytes;
+    // One chunk needs the room of two calls: who has arrived has left the last but one. Small
+    // calls, in which each division shows, are decided here.
+    const std::size_t whole = count * element_bytes;
+    if (whole <= chunk_bytes && 2 * (whole * staged_per_chunk + padding) <= ring_bytes) {
+      return {count, std::max<std::size_t>(1, count), 1, lag, false};
+    }
     // lag + 1 chunks are in flight, and one more range may be skipped at the ring's end.
     const std::size_t share = ring_bytes / (lag + 2);
     const std::size_t most = (share > padding ? share - padding : 0) / staged_per_chunk;

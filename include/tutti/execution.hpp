@@ -20,10 +20,11 @@ class ExecutionState;
 /// How stores reach memory: through the cache, or past it (non-temporal).
 enum class StoreKind : std::uint8_t { Cached, Stream };
 
-/// A range of this call's staging: the same range on every PE.
+/// A range of this call's staging: the same range on every PE. Not initialised by itself: calls of
+/// 100 ns have arrays of them.
 struct Staged {
-  std::uint64_t position = 0;  ///< in the stream of the ring; equal on all PEs
-  std::size_t bytes = 0;
+  std::uint64_t position;  ///< in the stream of the ring; equal on all PEs
+  std::size_t bytes;
 };
 
 /// A block of a buffer, in elements.
@@ -89,6 +90,9 @@ class TUTTI_API Execution {
   /// PE `pe`'s instance of [offset, offset + bytes), for reading once its step is awaited.
   const std::byte* read(int pe, const Staged& range, std::size_t offset, std::size_t bytes);
   static constexpr int kAllReaders = -1;
+  /// Before the `await` of a range's step: asks for the first lines of PE `pe`'s instance now, so
+  /// that they come together with the word instead of after it. Reads nothing.
+  void expect(int pe, const Staged& range, std::size_t offset, std::size_t bytes) noexcept;
 
   /// [offset, offset + bytes) of PE `pe`'s symmetric input or output, if reachable; when it may be
   /// touched follows from the steps of the algorithm.

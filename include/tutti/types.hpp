@@ -42,25 +42,8 @@ inline constexpr std::size_t kOps = 8;
 
 /// Bytes of one element.
 constexpr std::size_t size_of(DType type) noexcept {
-  switch (type) {
-    case DType::I8:
-    case DType::U8:
-      return 1;
-    case DType::F16:
-    case DType::BF16:
-    case DType::I16:
-    case DType::U16:
-      return 2;
-    case DType::F32:
-    case DType::I32:
-    case DType::U32:
-      return 4;
-    case DType::F64:
-    case DType::I64:
-    case DType::U64:
-      break;
-  }
-  return 8;
+  constexpr std::uint8_t kBytes[kDTypes] = {4, 8, 2, 2, 1, 1, 2, 2, 4, 4, 8, 8};
+  return kBytes[static_cast<std::size_t>(type)];
 }
 
 constexpr bool is_integer(DType type) noexcept { return type >= DType::I8; }

@@ -80,10 +80,28 @@ TEST(Pipeline, what_is_in_flight_fits_in_the_ring) {
             const Pipeline plan =
                 Pipeline::plan(1'000'003, element, 4u << 20, lag, ring, times, parts);
             const std::size_t staged = plan.chunk * element * times + parts * 128;
-            ASSERT_LE(staged * (lag + 1), ring) << ring << " " << element << " " << lag;
+            ASSERT_LE(staged * std::min(lag + 1, plan.chunks), ring) << ring << " " << element << " " << lag;
             ASSERT_EQ(plan.part(plan.chunks - 1).begin + plan.part(plan.chunks - 1).size,
                       1'000'003u);
           }
+        }
+      }
+    }
+  }
+}
+
+TEST(Pipeline, a_call_of_one_chunk_needs_the_room_of_two_calls_whatever_the_lag) {
+  for (std::size_t bytes : {1, 128, 1000, 4096, 100'000}) {
+    for (std::size_t parts : {1, 3}) {
+      for (std::size_t lag = 0; lag <= 4; ++lag) {
+        const std::size_t ring = 2 * parts * (bytes + kGranuleBytes);
+        const auto plan_in = [&](std::size_t room) {
+          return Pipeline::plan(bytes, 1, 1 << 20, lag, room, parts, parts);
+        };
+        EXPECT_EQ(plan_in(ring).chunks, 1u) << bytes;
+        EXPECT_FALSE(plan_in(ring).wraps) << bytes;
+        if (bytes > 128) {
+          EXPECT_TRUE(plan_in(ring / 2).wraps) << bytes;
         }
       }
     }
