@@ -85,6 +85,8 @@ std::optional<Contender> mpi_baseline(const Team& team, const Workload& work) {
   }
   const auto count = static_cast<int>(work.count());
   const bool is_root = team.pe() == kRoot;
+  const int next = (team.pe() + 1) % team.size();
+  const int before = (team.pe() + team.size() - 1) % team.size();
   const auto run = [=](const Workload& w, const Workload::Buffers& at) {
     const bool in_place = w.cell().placement == Placement::InPlace;
     const void* in = in_place ? MPI_IN_PLACE : static_cast<const void*>(at.in);
@@ -115,9 +117,20 @@ std::optional<Contender> mpi_baseline(const Team& team, const Workload& work) {
       case Collective::Alltoall:
         MPI_Alltoall(in, count, type, at.out, count, type, MPI_COMM_WORLD);
         break;
+      case Collective::RingShift:
+        if (in_place) {
+          MPI_Sendrecv_replace(at.out, count, type, next, 0, before, 0, MPI_COMM_WORLD,
+                               MPI_STATUS_IGNORE);
+        } else {
+          MPI_Sendrecv(at.in, count, type, next, 0, at.out, count, type, before, 0, MPI_COMM_WORLD,
+                       MPI_STATUS_IGNORE);
+        }
+        break;
       case Collective::Allgatherv:
       case Collective::ReduceScatterv:
       case Collective::Alltoallv:
+      case Collective::Gatherv:
+      case Collective::Scatterv:
         break;  // there are no such workloads
     }
   };

@@ -75,7 +75,10 @@ double bus_factor(Collective collective, int pes) {
     case Collective::Allgatherv:
     case Collective::ReduceScatterv:
     case Collective::Alltoallv:
+    case Collective::Gatherv:
+    case Collective::Scatterv:
       return (p - 1) / p;
+    case Collective::RingShift:
     case Collective::Broadcast:
     case Collective::Reduce:
       break;

@@ -250,11 +250,15 @@ double Workload::expected(std::size_t index, std::uint64_t call) const {
     case Collective::ReduceScatter:
       at += before;
       break;
+    case Collective::RingShift:
+      return value_of((team_.pe() + pes - 1) % pes, index, call);
     case Collective::Allreduce:
     case Collective::Reduce:
     case Collective::Allgatherv:
     case Collective::ReduceScatterv:
     case Collective::Alltoallv:
+    case Collective::Gatherv:
+    case Collective::Scatterv:
       break;
   }
   int result = value_of(0, at, call);
@@ -306,9 +310,13 @@ void Workload::run(const Buffers& at, const Call& call) const {
       return detail::scatter(team_, buffers, kRoot, call);
     case Collective::Alltoall:
       return detail::alltoall(team_, buffers, call);
+    case Collective::RingShift:
+      return detail::ring_shift(team_, buffers, 1, call);
     case Collective::Allgatherv:
     case Collective::ReduceScatterv:
     case Collective::Alltoallv:
+    case Collective::Gatherv:
+    case Collective::Scatterv:
       return;  // refused when the workload was made
   }
 }

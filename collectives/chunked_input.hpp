@@ -10,10 +10,10 @@
 
 namespace tutti::detail {
 
-/// Every PE's whole input goes through its ring in chunks, for all peers to read: what one-shot
-/// allreduce and direct allgather have in common. Chunk k is published by step k + 1 and read `lag`
-/// steps later; `consumed` k + 1 says that it was read, and is raised only if the input is longer
-/// than the ring (between calls arrivals say it).
+/// Every PE's whole input goes through its ring in chunks, for all peers to read, or for one: what
+/// one-shot allreduce, direct allgather and direct ring shift have in common. Chunk k is published
+/// by step k + 1 and read `lag` steps later; `consumed` k + 1 says that it was read, and is raised
+/// only if the input is longer than the ring (between calls arrivals say it).
 class ChunkedInput {
  public:
   enum : std::size_t { kRingBytes, kChunkBytes, kLag, kStore, kSlots };
@@ -37,8 +37,9 @@ class ChunkedInput {
             (static_cast<std::uint64_t>(problem.pes) - 1) * bytes, 0};
   }
 
-  ChunkedInput(Execution& x, const Params& params)
+  ChunkedInput(Execution& x, const Params& params, int reader = Execution::kAllReaders)
       : x_(x),
+        reader_(reader),
         plan_(pipeline(x.problem(), params)),
         element_(size_of(x.problem().dtype)),
         store_(store_of(params[kStore])) {}
@@ -70,7 +71,7 @@ class ChunkedInput {
   void stage(std::size_t k) {
     Staged& range = staged_[k % staged_.size()];
     range = x_.reserve(bytes(k), k + 1);
-    x_.stage(range, 0, x_.in() + offset(k), bytes(k), store_);
+    x_.stage(range, 0, x_.in() + offset(k), bytes(k), store_, reader_);
     x_.publish(k + 1);
   }
   void expect(std::size_t k) {
@@ -80,6 +81,7 @@ class ChunkedInput {
   }
 
   Execution& x_;
+  const int reader_;
   const Pipeline plan_;
   const std::size_t element_;
   const StoreKind store_;

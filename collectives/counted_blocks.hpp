@@ -42,11 +42,34 @@ class CountedBlocks {
   template <class Read>
   void pass(Read&& read) {
     for (std::size_t i = 0; i < plan_.chunks + plan_.lag; ++i) {
-      if (i < plan_.chunks) stage(i);
+      if (i < plan_.chunks) {
+        reserve(i);
+        stage(i);
+      }
       if (i < plan_.lag) continue;
       read(i - plan_.lag);
-      if (plan_.wraps) x_.consumed(step(i - plan_.lag));
+      consumed(i - plan_.lag);
     }
+  }
+
+  std::size_t pieces() const { return plan_.chunks; }
+
+  /// The steps of `pass`, for who takes other roads: everyone reserves every piece.
+  void reserve(std::size_t k) {
+    staged_[k % staged_.size()] =
+        x_.reserve(stride(k) * static_cast<std::size_t>(x_.pes() - 1), step(k));
+  }
+  void stage(std::size_t k) {
+    for (int owner = 0; owner < x_.pes(); ++owner) {
+      if (owner == x_.pe()) continue;
+      const BlockRange block = x_.in_block(owner);
+      x_.stage(staged_[k % staged_.size()], place(x_.pe(), owner) * stride(k),
+               x_.in() + offset(block, k), piece(block, k).size * element_, store_, owner);
+    }
+    x_.publish(step(k));
+  }
+  void consumed(std::size_t k) {
+    if (plan_.wraps) x_.consumed(step(k));
   }
 
   std::uint64_t step(std::size_t k) const { return first_step_ + k + 1; }
@@ -64,18 +87,6 @@ class CountedBlocks {
   }
 
  private:
-  void stage(std::size_t k) {
-    Staged& range = staged_[k % staged_.size()];
-    range = x_.reserve(stride(k) * static_cast<std::size_t>(x_.pes() - 1), step(k));
-    for (int owner = 0; owner < x_.pes(); ++owner) {
-      if (owner == x_.pe()) continue;
-      const BlockRange block = x_.in_block(owner);
-      x_.stage(range, place(x_.pe(), owner) * stride(k), x_.in() + offset(block, k),
-               piece(block, k).size * element_, store_, owner);
-    }
-    x_.publish(step(k));
-  }
-
   /// Where `from` stages what `owner` reads: the others in order.
   static std::size_t place(int from, int owner) {
     return static_cast<std::size_t>(owner < from ? owner : owner - 1);

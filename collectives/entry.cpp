@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collectives/prepared.hpp"
+#include "collectives/schedule/partition.hpp"
 #include "collectives/team_tuner.hpp"
 #include "collectives/tuner/rules.hpp"
 #include "primitives/team_state.hpp"
@@ -314,6 +315,48 @@ void alltoallv(Team& team, const Buffers& buffers, const Call& call) {
   }
   if (!refusal) refusal = overlap(in_span(buffers), out_span(buffers), nullptr);
   door.enter(0, refusal, buffers.in, -1);
+}
+
+void gatherv(Team& team, const Buffers& buffers, int root, const Call& call) {
+  Door door(team, Collective::Gatherv, buffers, Op::Sum, call);
+  const Counted all(buffers.counts, door.pe());
+  const bool is_root = door.pe() == root;
+  Refusal refusal = check_root(root, door.pes());
+  if (!refusal) {
+    refusal = check_counts("counts", buffers.counts, "out",
+                           is_root ? buffers.out_elements : all.total, door.pes());
+  }
+  if (!refusal) refusal = check_own("in", buffers.in_elements, all.mine, door.pe());
+  if (!refusal && is_root) {
+    refusal =
+        overlap(in_span(buffers), out_span(buffers), buffers.out + all.before * door.element());
+  }
+  door.enter(all.total, refusal, buffers.in, root);
+}
+
+void scatterv(Team& team, const Buffers& buffers, int root, const Call& call) {
+  Door door(team, Collective::Scatterv, buffers, Op::Sum, call);
+  const Counted all(buffers.counts, door.pe());
+  const bool is_root = door.pe() == root;
+  const std::byte* own = is_root ? buffers.in + all.before * door.element() : nullptr;
+  Refusal refusal = check_root(root, door.pes());
+  if (!refusal) {
+    refusal = check_counts("counts", buffers.counts, "in",
+                           is_root ? buffers.in_elements : all.total, door.pes());
+  }
+  if (!refusal) refusal = check_own("out", buffers.out_elements, all.mine, door.pe());
+  if (!refusal && is_root) refusal = overlap(out_span(buffers), in_span(buffers), own);
+  door.enter(all.total, refusal, own, root);
+}
+
+void ring_shift(Team& team, const Buffers& given, int shift, const Call& call) {
+  Buffers buffers = given;
+  if (buffers.in_block == buffers.out_block) buffers.in_block = nullptr;  // in place: no push
+  Door door(team, Collective::RingShift, buffers, Op::Sum, call);
+  const auto pes = static_cast<int>(door.pes());
+  Refusal refusal = check_elements(buffers.in_elements, buffers.out_elements, 1, 1);
+  if (!refusal) refusal = overlap(in_span(buffers), out_span(buffers), buffers.out);
+  door.enter(buffers.out_elements, refusal, buffers.in, ring_place(0, shift % pes, pes));
 }
 
 }  // namespace detail

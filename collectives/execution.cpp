@@ -22,6 +22,7 @@ const Problem& Execution::problem() const noexcept { return state_.problem; }
 int Execution::pe() const noexcept { return state_.team.pe(); }
 int Execution::pes() const noexcept { return state_.problem.pes; }
 int Execution::root() const noexcept { return state_.root; }
+int Execution::shift() const noexcept { return state_.root; }
 const std::byte* Execution::in() const noexcept { return state_.buffers.in; }
 std::byte* Execution::out() const noexcept { return state_.buffers.out; }
 const Traffic& Execution::traffic() const noexcept { return state_.traffic; }

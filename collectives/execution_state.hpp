@@ -20,7 +20,7 @@ class ExecutionState {
   Lane& lane;
   const Problem& problem;
   Buffers buffers;
-  int root = -1;
+  int root = -1;             ///< or a ring's shift
   Ring* ring = nullptr;      ///< nullptr if the algorithm stages nothing
   FoldFn fold_fn = nullptr;  ///< nullptr if nothing is reduced
   std::span<const std::byte*> sources;

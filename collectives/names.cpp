@@ -16,8 +16,8 @@ namespace tutti {
 namespace {
 
 constexpr std::array<std::string_view, kCollectives> kCollectiveNames = {
-    "allreduce", "allgather", "reduce_scatter", "broadcast",       "reduce",   "gather",
-    "scatter",   "alltoall",  "allgatherv",     "reduce_scatterv", "alltoallv"};
+    "allreduce", "allgather",  "reduce_scatter",  "broadcast", "reduce",  "gather",   "scatter",
+    "alltoall",  "allgatherv", "reduce_scatterv", "alltoallv", "gatherv", "scatterv", "ring_shift"};
 constexpr std::array<std::string_view, 2> kMemoryNames = {"private", "symmetric"};
 constexpr std::array<std::string_view, 2> kContractNames = {"consistent", "ordered"};
 constexpr std::array<std::string_view, 4> kWhereNames = {"call", "environment", "file", "built-in"};

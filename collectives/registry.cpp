@@ -7,10 +7,13 @@
 #include "collectives/alltoallv/registry.hpp"
 #include "collectives/broadcast/registry.hpp"
 #include "collectives/gather/registry.hpp"
+#include "collectives/gatherv/registry.hpp"
 #include "collectives/reduce/registry.hpp"
 #include "collectives/reduce_scatter/registry.hpp"
 #include "collectives/reduce_scatterv/registry.hpp"
+#include "collectives/ring_shift/registry.hpp"
 #include "collectives/scatter/registry.hpp"
+#include "collectives/scatterv/registry.hpp"
 #include "tutti/algorithm.hpp"
 
 namespace tutti {
@@ -38,9 +41,15 @@ std::span<const Algorithm* const> algorithms(Collective collective) {
     case Collective::ReduceScatterv:
       return detail::reduce_scatterv::kRegistry;
     case Collective::Alltoallv:
+      return detail::alltoallv::kRegistry;
+    case Collective::Gatherv:
+      return detail::gatherv::kRegistry;
+    case Collective::Scatterv:
+      return detail::scatterv::kRegistry;
+    case Collective::RingShift:
       break;
   }
-  return detail::alltoallv::kRegistry;
+  return detail::ring_shift::kRegistry;
 }
 
 }  // namespace tutti

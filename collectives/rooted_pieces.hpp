@@ -31,29 +31,36 @@ inline Pipeline pipeline(const Problem& problem, const Params& params) {
                         scratch_bytes(problem, params));
 }
 
-/// Everyone but the root stages its input for the root. Piece k is published by step k + 1; the
-/// root takes it by take(k, piece, range), which awaits whom it reads.
-/// `consumed` k + 1 says that the root has taken piece k, raised only if the vector is longer than
-/// the ring; the others never read, and say so once.
+/// Everyone but the root stages its input, `mine` elements, for the root. Piece k is published by
+/// step k + 1, also where it is empty; the root takes it by take(k, piece, range), which awaits
+/// whom it reads. `plan`, equal on all PEs, is that of the longest input.
+/// `consumed` k + 1 says that the root has taken piece k, raised only if that is longer than the
+/// ring; the others never read, and say so once.
 template <class Take>
-void to_root(Execution& x, const Params& params, Take&& take) {
-  const Pipeline plan = pipeline(x.problem(), params);
+void to_root(Execution& x, const Pipeline& plan, std::size_t mine, StoreKind store, Take&& take) {
   const std::size_t element = size_of(x.problem().dtype);
   const bool is_root = x.pe() == x.root();
   if (is_root) x.publish(1);  // nothing is read from me; that I am here lets the others go on
   for (std::size_t k = 0; k < plan.chunks; ++k) {
     const Part piece = plan.part(k);
-    const std::size_t bytes = piece.size * element;
-    const Staged range = x.reserve(bytes, k + 1);  // by all, so that positions stay equal
+    const Staged range = x.reserve(piece.size * element, k + 1);  // by all, at equal positions
     if (is_root) {
       take(k, piece, range);
       if (plan.wraps) x.consumed(k + 1);
       continue;
     }
-    x.stage(range, 0, x.in() + piece.begin * element, bytes, store_of(params[kStore]), x.root());
+    const std::size_t bytes = piece_of(k, mine, plan.chunk).size * element;
+    x.stage(range, 0, x.in() + piece.begin * element, bytes, store, x.root());
     x.publish(k + 1);
     if (plan.wraps && k == 0) x.consumed(plan.chunks);
   }
+}
+
+/// The same where all inputs are equally long.
+template <class Take>
+void to_root(Execution& x, const Params& params, Take&& take) {
+  const Pipeline plan = pipeline(x.problem(), params);
+  to_root(x, plan, plan.count, store_of(params[kStore]), take);
 }
 
 /// What staging and taking cost; the algorithm adds its folds. The root is PE 0.

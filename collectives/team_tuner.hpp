@@ -20,7 +20,7 @@ namespace tutti::detail {
 
 /// The kinds of calls list the collectives in the order of `Collective`.
 constexpr CallKind kind_of(Collective collective) noexcept {
-  static_assert(static_cast<std::size_t>(CallKind::Alltoallv) -
+  static_assert(static_cast<std::size_t>(CallKind::RingShift) -
                     static_cast<std::size_t>(CallKind::Allreduce) + 1 ==
                 kCollectives);
   return static_cast<CallKind>(static_cast<int>(CallKind::Allreduce) +

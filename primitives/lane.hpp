@@ -33,6 +33,9 @@ enum class CallKind : std::uint32_t {
   Allgatherv,
   ReduceScatterv,
   Alltoallv,
+  Gatherv,
+  Scatterv,
+  RingShift,
   MoeDispatch,
   MoeCombine,
 };

@@ -14,7 +14,10 @@ namespace {
 std::string text_of(const CallRecord& record) {
   std::string text = fmt::format("{} {}", name_of(record.kind), record.detail.data());
   if (record.count != 0) text += fmt::format(" count {}", record.count);
-  if (record.root >= 0) text += fmt::format(" root {}", record.root);
+  if (record.root >= 0) {
+    text +=
+        fmt::format(" {} {}", record.kind == CallKind::RingShift ? "shift" : "root", record.root);
+  }
   return text;
 }
 
@@ -48,6 +51,12 @@ const char* name_of(CallKind kind) noexcept {
       return "reduce_scatterv";
     case CallKind::Alltoallv:
       return "alltoallv";
+    case CallKind::Gatherv:
+      return "gatherv";
+    case CallKind::Scatterv:
+      return "scatterv";
+    case CallKind::RingShift:
+      return "ring_shift";
     case CallKind::MoeDispatch:
       return "moe dispatch";
     case CallKind::MoeCombine:

@@ -107,6 +107,12 @@ constexpr std::array kRows = {
     Row{Collective::Allgatherv, kAny, kAny, kAny, {}, "direct"},
     Row{Collective::ReduceScatterv, kAny, kAny, kAny, {}, "direct"},
     Row{Collective::Alltoallv, kAny, kAny, kAny, {}, "direct"},
+    Row{Collective::Gatherv, kAny, kAny, kAny, {}, "direct"},
+    Row{Collective::Scatterv, kAny, kAny, kAny, {}, "direct"},
+    Row{Collective::RingShift, kAny, kAny, kAny, {}, "one_line"},
+    Row{Collective::RingShift, kAny, from(8 * kMi), kAny, Memory::Symmetric, "symmetric_push"},
+    Row{Collective::RingShift, kTwoPes, from(kKi), kFar, {}, "direct:store=stream"},
+    Row{Collective::RingShift, kAny, kAny, kAny, {}, "direct"},
 };
 
 Range to_range(const Span& span) {

@@ -60,7 +60,7 @@ struct Algorithm {
   const char* (*supports)(const Problem&);
   /// Bytes of staging ring that a call needs on each PE.
   std::size_t (*scratch_bytes)(const Problem&, const Params&);
-  /// What PE `pe` does in one call.
+  /// What PE `pe` does in one call whose root is PE 0, or that shifts to another PE.
   Traffic (*traffic)(const Problem&, const Params&, int pe);
   /// The body; every PE of the team calls it with the same problem and parameters.
   void (*run)(Execution&, const Params&);

@@ -57,6 +57,9 @@ TUTTI_API void alltoall(Team& team, const Buffers& buffers, const Call& call);
 TUTTI_API void allgatherv(Team& team, const Buffers& buffers, const Call& call);
 TUTTI_API void reduce_scatterv(Team& team, const Buffers& buffers, Op op, const Call& call);
 TUTTI_API void alltoallv(Team& team, const Buffers& buffers, const Call& call);
+TUTTI_API void gatherv(Team& team, const Buffers& buffers, int root, const Call& call);
+TUTTI_API void scatterv(Team& team, const Buffers& buffers, int root, const Call& call);
+TUTTI_API void ring_shift(Team& team, const Buffers& buffers, int shift, const Call& call);
 
 template <class R>
 concept ElementRange = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
@@ -271,6 +274,61 @@ void alltoallv(Team& team, const In& in, std::span<const std::size_t> send_count
   buffers.counts = send_counts;
   buffers.out_counts = receive_counts;
   detail::alltoallv(team, buffers, call);
+}
+
+/// gather with a block length for each PE: the root's out = the PEs' `in`, one after the other.
+/// `counts`: [size()], elements of each block, equal on all PEs (a PE that knows no more than its
+/// own length cannot call this); `in`: [counts[pe()]], the root's `out`: [their sum]; disjoint, or
+/// in place on the root with `in` where its block is in `out`. Elsewhere `out` is neither written
+/// nor looked at, and the call returns when `in` may be written again.
+/// Errors: also `Mismatch` for counts that differ from PE to PE.
+template <detail::ElementRange In, detail::ElementRange Out>
+void gatherv(Team& team, const In& in, Out&& out, std::span<const std::size_t> counts, int root,
+             const Call& call = {}) {
+  detail::Buffers buffers = detail::buffers_of(in, out);
+  buffers.counts = counts;
+  detail::gatherv(team, buffers, root, call);
+}
+
+/// scatter with a block length for each PE: out = block pe() of the root's `in`. `counts`:
+/// [size()], elements of each block, equal on all PEs; the root's `in`: [their sum], `out`:
+/// [counts[pe()]]; disjoint, or in place on the root with `out` where its block is in `in`.
+/// Elsewhere `in` is not looked at. The root returns when `in` may be written again.
+/// Errors: also `Mismatch` for counts that differ from PE to PE.
+template <detail::ElementRange In, detail::ElementRange Out>
+void scatterv(Team& team, const In& in, Out&& out, std::span<const std::size_t> counts, int root,
+              const Call& call = {}) {
+  detail::Buffers buffers = detail::buffers_of(in, out);
+  buffers.counts = counts;
+  detail::scatterv(team, buffers, root, call);
+}
+
+/// out[i] = in[i] of the PE `shift` places down the ring, (pe() - shift) mod size(): everyone sends
+/// to the PE `shift` places up. `in`, `out`: [count], equal or disjoint; `shift`: any number, equal
+/// on all PEs; a multiple of size() copies. Blocks until `out` is complete and `in` may be written
+/// again; PEs that neither send to me nor receive from me need not have come yet.
+/// Errors: also `Mismatch` for shifts that differ from PE to PE.
+/// Source: MPI Forum, MPI 4.0, section 3.2 (MPI_Sendrecv around a ring).
+template <detail::ElementRange In, detail::ElementRange Out>
+void ring_shift(Team& team, const In& in, Out&& out, int shift = 1, const Call& call = {}) {
+  detail::ring_shift(team, detail::buffers_of(in, out), shift, call);
+}
+/// In place.
+template <detail::ElementRange InOut>
+void ring_shift(Team& team, InOut&& in_out, int shift = 1, const Call& call = {}) {
+  detail::ring_shift(team, detail::buffers_of(in_out, in_out), shift, call);
+}
+template <Element T>
+void ring_shift(Team& team, const T* in, T* out, std::size_t count, int shift = 1,
+                const Call& call = {}) {
+  detail::ring_shift(team, detail::buffers_of(in, count, out, count), shift, call);
+}
+/// On symmetric tensors of the team, the same on all PEs. In place (the same tensor twice) data go
+/// through staging, as from private memory: what arrives may not overwrite what is still to go.
+template <Element T>
+void ring_shift(Team& team, const ShmemTensor<T>& in, ShmemTensor<T>& out, int shift = 1,
+                const Call& call = {}) {
+  detail::ring_shift(team, detail::buffers_of(in, out), shift, call);
 }
 
 /// What a lane's last collective ran, and what it cost this PE.

@@ -51,14 +51,17 @@ class TUTTI_API Execution {
   int pe() const noexcept;
   int pes() const noexcept;
   int root() const noexcept;  ///< -1 where the collective has none
+  /// Of a ring shift, 0 <= shift() < pes(): what I send goes so many places up the ring.
+  int shift() const noexcept;
 
   /// My buffers, in place as the collective says. What only the root has is not looked at
-  /// elsewhere: `out` of reduce and gather, `in` of scatter.
+  /// elsewhere: `out` of reduce and gather(v), `in` of scatter(v).
   const std::byte* in() const noexcept;
   std::byte* out() const noexcept;
 
   /// Where collectives with counts have PE `pe`'s block in my buffers, in elements: all blocks of
-  /// allgatherv lie in `out`, those of reduce_scatterv in `in`, those of alltoallv in both.
+  /// allgatherv and gatherv lie in `out`, those of reduce_scatterv and scatterv in `in`, those of
+  /// alltoallv in both.
   BlockRange in_block(int pe) const noexcept;
   BlockRange out_block(int pe) const noexcept;
 

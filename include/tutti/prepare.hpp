@@ -84,6 +84,14 @@ Persistent prepare_alltoall(Team& team, const In& in, Out&& out, const Call& cal
                            detail::alltoall(team, buffers, with);
                          });
 }
+template <class In, class Out>
+Persistent prepare_ring_shift(Team& team, const In& in, Out&& out, int shift = 1,
+                              const Call& call = {}) {
+  return detail::prepare(team, detail::buffers_of(in, out), call,
+                         [&](const detail::Buffers& buffers, const Call& with) {
+                           detail::ring_shift(team, buffers, shift, with);
+                         });
+}
 template <class InOut>
 Persistent prepare_broadcast(Team& team, InOut&& in_out, int root, const Call& call = {}) {
   return detail::prepare(team, detail::buffers_of(in_out, in_out), call,

@@ -22,8 +22,11 @@ enum class Collective : std::uint8_t {
   Allgatherv,
   ReduceScatterv,
   Alltoallv,
+  Gatherv,
+  Scatterv,
+  RingShift,
 };
-inline constexpr std::size_t kCollectives = 11;
+inline constexpr std::size_t kCollectives = 14;
 
 /// Whether something is folded, so that operation and contract mean something.
 constexpr bool reduces(Collective collective) noexcept {
@@ -58,7 +61,8 @@ TUTTI_API Contract contract_from(std::string_view name);
 /// Whether each PE's block has a length of its own.
 constexpr bool has_counts(Collective collective) noexcept {
   return collective == Collective::Allgatherv || collective == Collective::ReduceScatterv ||
-         collective == Collective::Alltoallv;
+         collective == Collective::Alltoallv || collective == Collective::Gatherv ||
+         collective == Collective::Scatterv;
 }
 
 /// The facts that decide which algorithm runs. All of them are equal on all PEs of a call, so that
@@ -80,9 +84,9 @@ struct Problem {
   friend bool operator==(const Problem&, const Problem&) = default;
 };
 
-/// Size in nccl-tests' sense, in bytes: the vector (allreduce, broadcast, reduce), or the blocks of
-/// all PEs together: the output of allgather(v) and gather, the input of reduce_scatter(v), scatter
-/// and alltoall; 0 for alltoallv.
+/// Size in nccl-tests' sense, in bytes: the vector (allreduce, broadcast, reduce, ring_shift), or
+/// the blocks of all PEs together: the output of allgather(v) and gather(v), the input of
+/// reduce_scatter(v), scatter(v) and alltoall; 0 for alltoallv.
 constexpr std::size_t bytes_of(const Problem& problem) noexcept {
   const std::size_t part = problem.count * size_of(problem.dtype);
   return has_blocks(problem.collective) ? part * static_cast<std::size_t>(problem.pes) : part;

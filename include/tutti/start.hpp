@@ -113,6 +113,14 @@ Request start_alltoall(Team& team, const In& in, Out&& out, const Call& call = {
   return start(
       team, [=](Team& on, const Call& with) { detail::alltoall(on, buffers, with); }, call);
 }
+template <detail::ElementRange In, detail::ElementRange Out>
+Request start_ring_shift(Team& team, const In& in, Out&& out, int shift = 1,
+                         const Call& call = {}) {
+  const auto buffers = detail::buffers_of(in, out);
+  return start(
+      team, [=](Team& on, const Call& with) { detail::ring_shift(on, buffers, shift, with); },
+      call);
+}
 template <detail::ElementRange InOut>
 Request start_broadcast(Team& team, InOut&& in_out, int root, const Call& call = {}) {
   const auto buffers = detail::buffers_of(in_out, in_out);

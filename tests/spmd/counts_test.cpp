@@ -46,6 +46,11 @@ int value(int from, std::size_t index, int call) {
   return from * 1000003 + static_cast<int>(index) * 17 + call;
 }
 
+/// gatherv and scatterv have no lag.
+std::string_view without_lag(std::string_view choice) {
+  return choice.substr(0, choice.find(",lag"));
+}
+
 /// `body` for every choice of parameters, in worlds of 1 to 5 PEs of both kinds.
 void in_all_choices(const std::function<void(Team&, const Call&, int call)>& body) {
   in_all_worlds([&](Team& team) {
@@ -126,6 +131,107 @@ TEST(Counts, alltoallv_brings_blocks_of_any_length_to_everyone) {
   });
 }
 
+/// All blocks, one after the other, as the PEs have them in a call.
+std::vector<int> all_blocks(const Counts& counts, int call) {
+  std::vector<int> all;
+  for (std::size_t pe = 0; pe < counts.size(); ++pe) {
+    for (std::size_t i = 0; i < counts[pe]; ++i) {
+      all.push_back(value(static_cast<int>(pe), i, call));
+    }
+  }
+  return all;
+}
+
+TEST(Counts, gatherv_gives_the_root_blocks_of_any_length_and_touches_nobody_elses_output) {
+  in_all_choices([](Team& team, const Call& given, int call) {
+    const int root = call % team.size();
+    const Counts counts = counts_of(team.size(), call);
+    const std::vector<int> expected = all_blocks(counts, call);
+    const std::size_t before = sum(counts, 0, team.pe());
+    const auto me = static_cast<std::size_t>(team.pe());
+    const std::vector<int> mine(
+        expected.begin() + static_cast<std::ptrdiff_t>(before),
+        expected.begin() + static_cast<std::ptrdiff_t>(before + counts[me]));
+    const Call how = {.algorithm = without_lag(given.algorithm)};
+    std::vector<int> out(team.pe() == root ? expected.size() + 2 : 0, -7);  // a guard on each side
+    const auto inside =
+        team.pe() == root ? std::span(out).subspan(1, expected.size()) : std::span<int>();
+    gatherv(team, mine, inside, counts, root, how);
+    if (team.pe() == root) {
+      ASSERT_EQ(std::vector<int>(inside.begin(), inside.end()), expected) << call;
+      ASSERT_TRUE(out.front() == -7 && out.back() == -7);
+      std::ranges::fill(inside, -1);
+      std::ranges::copy(mine, inside.begin() + static_cast<std::ptrdiff_t>(before));
+    }
+    const auto own = team.pe() == root ? std::span<const int>(inside.subspan(before, counts[me]))
+                                       : std::span<const int>(mine);
+    gatherv(team, own, inside, counts, root, how);
+    ASSERT_EQ(std::vector<int>(inside.begin(), inside.end()),
+              team.pe() == root ? expected : std::vector<int>())
+        << call << " in place";
+  });
+}
+
+TEST(Counts, scatterv_gives_everyone_its_block_of_the_roots_input) {
+  in_all_choices([](Team& team, const Call& given, int call) {
+    const int root = call % team.size();
+    const Counts counts = counts_of(team.size(), call);
+    std::vector<int> all = all_blocks(counts, call);
+    const std::size_t before = sum(counts, 0, team.pe());
+    const std::size_t mine = counts[static_cast<std::size_t>(team.pe())];
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(before);
+    const std::vector<int> expected(begin, begin + static_cast<std::ptrdiff_t>(mine));
+    const Call how = {.algorithm = without_lag(given.algorithm)};
+    const auto in = team.pe() == root ? std::span<int>(all) : std::span<int>();
+    std::vector<int> out(mine + 2, -7);
+    const std::span<int> inside = std::span(out).subspan(1, mine);
+    scatterv(team, in, inside, counts, root, how);
+    ASSERT_EQ(std::vector<int>(inside.begin(), inside.end()), expected) << call;
+    ASSERT_TRUE(out.front() == -7 && out.back() == -7);
+
+    const std::vector<int> given_all = all;
+    scatterv(team, in, team.pe() == root ? in.subspan(before, mine) : inside, counts, root, how);
+    ASSERT_EQ(std::vector<int>(inside.begin(), inside.end()), expected) << call << " in place";
+    ASSERT_EQ(all, given_all);
+  });
+}
+
+TEST(Counts, roots_and_counts_that_do_not_fit_are_refused_on_every_pe) {
+  run(2, [](Team& team) {
+    std::vector<int> five(5);
+    std::vector<int> own(team.pe() == 0 ? 3 : 2);
+    const Counts both = {3, 2};
+    expect_refused([&] { gatherv(team, own, five, both, 2); }, "root 2; allowed are 0 to 1");
+    expect_refused([&] { scatterv(team, five, own, both, -1); }, "root -1; allowed are 0 to 1");
+    expect_refused([&] { gatherv(team, own, five, Counts{5}, 0); },
+                   "counts has 1 numbers; there are 2 PEs");
+    const std::vector<int> four(4);
+    std::vector<int> four_out(4);
+    expect_refused([&] { gatherv(team, four, five, both, 0); }, "in has 4 elements; counts[");
+    expect_refused([&] { scatterv(team, five, four_out, both, 1); }, "out has 4 elements; counts[");
+    allreduce(team, five, Op::Sum);
+  });
+}
+
+TEST(Counts, what_the_root_alone_can_refuse_ends_the_call_on_the_others) {
+  std::vector<Caught> errors(3);
+  run(3, [&](Team& team) {
+    const Counts counts = {3, 2, 1};
+    std::vector<int> mine(counts[static_cast<std::size_t>(team.pe())]);
+    std::vector<int> seven(7);
+    errors[static_cast<std::size_t>(team.pe())] = caught([&] {
+      gatherv(team, mine, seven, counts, 1);
+      team.barrier();
+    });
+  });
+  EXPECT_EQ(errors[1].code, ErrorCode::InvalidArgument);
+  EXPECT_NE(errors[1].text.find("out has 7 elements; counts add up to 6"), std::string::npos);
+  for (const std::size_t pe : {0U, 2U}) {
+    EXPECT_EQ(errors[pe].code, ErrorCode::PeerFailed) << errors[pe].text;
+    EXPECT_NE(errors[pe].text.find("counts add up to 6"), std::string::npos) << errors[pe].text;
+  }
+}
+
 TEST(Counts, what_does_not_add_up_is_refused_by_name) {
   run(2, [](Team& team) {
     std::vector<int> five(5);
@@ -149,6 +255,16 @@ TEST(Counts, counts_that_differ_from_pe_to_pe_are_told) {
     std::vector<int> mine(counts[static_cast<std::size_t>(team.pe())]);
     std::vector<int> all(4);
     const Caught error = caught([&] { allgatherv(team, mine, all, counts); });
+    EXPECT_EQ(error.code, ErrorCode::Mismatch) << error.text;
+  });
+  run(2, [](Team& team) {
+    const Counts counts = team.pe() == 0 ? Counts{2, 2} : Counts{1, 3};
+    std::vector<int> mine(counts[static_cast<std::size_t>(team.pe())]);
+    std::vector<int> all(4);
+    const Caught error = caught([&] {
+      scatterv(team, all, mine, counts, 1);  // the root need not wait for anyone
+      team.barrier();
+    });
     EXPECT_EQ(error.code, ErrorCode::Mismatch) << error.text;
   });
 }

@@ -21,7 +21,9 @@ Problem problem_of(const Cell& cell, Team& team, bool reachable) {
   problem.collective = cell.algorithm->collective;
   problem.dtype = cell.dtype;
   problem.op = cell.op;
-  problem.memory = cell.memory;
+  // In place a ring shift goes through staging, wherever its buffers lie.
+  const bool staged = problem.collective == Collective::RingShift && cell.in_place;
+  problem.memory = staged ? Memory::Private : cell.memory;
   problem.contract = cell.contract;
   problem.reachable = reachable;
   problem.pes = team.size();
@@ -58,8 +60,10 @@ struct Placed {
       case Collective::ReduceScatterv:
         return out_inside;
       case Collective::Gather:
+      case Collective::Gatherv:
         return team.pe() == root ? in_inside : apart;
       case Collective::Scatter:
+      case Collective::Scatterv:
         return team.pe() == root ? out_inside : apart;
       default:
         return in_out;
@@ -108,6 +112,12 @@ void issue(Team& team, const Cell& cell, const Placed<T>& at, int root) {
       return detail::reduce_scatterv(team, buffers, cell.op, call);
     case Collective::Alltoallv:
       return detail::alltoallv(team, buffers, call);
+    case Collective::Gatherv:
+      return detail::gatherv(team, buffers, root, call);
+    case Collective::Scatterv:
+      return detail::scatterv(team, buffers, root, call);
+    case Collective::RingShift:
+      return detail::ring_shift(team, buffers, shift_of(root, team.size()), call);
   }
 }
 
@@ -127,9 +137,10 @@ bool compare(const Cell& cell, Team& team, std::size_t call, const char* what, c
 }
 
 void check_traffic(Team& team, const Cell& cell, int root, bool reachable) {
-  // A descriptor says what a call costs whose root is PE 0.
+  // A descriptor says what a call costs whose root is PE 0, or that shifts to another PE.
   if (cell.algorithm->collective == Collective::Alltoallv && cell.count != 0) return;  // not known
   if (team.size() == 1 || (has_root(cell.algorithm->collective) && root != 0)) return;
+  if (cell.algorithm->collective == Collective::RingShift && root == 0) return;
   const Params params =
       parse_choice(cell.algorithm->collective, cell.algorithm->name + cell.parameters, "test")
           .params;

@@ -13,8 +13,13 @@ namespace tutti::tests {
 
 inline bool has_root(Collective collective) {
   return collective == Collective::Broadcast || collective == Collective::Reduce ||
-         collective == Collective::Gather || collective == Collective::Scatter;
+         collective == Collective::Gather || collective == Collective::Scatter ||
+         collective == Collective::Gatherv || collective == Collective::Scatterv;
 }
+
+/// The shift of a call whose root would be `root`: the same modulo `pes`, up and down the ring, and
+/// around it more than once.
+inline int shift_of(int root, int pes) { return root % 2 == 0 ? root + pes : root - 2 * pes; }
 
 /// Where PE `pe`'s block begins if `count` elements are shared out as evenly as can be.
 inline std::size_t even_begin(const Cell& cell, int pes, int pe) {
@@ -35,6 +40,7 @@ inline std::size_t in_count(const Cell& cell, int pes, int pe) {
     case Collective::Alltoallv:
       return cell.count * static_cast<std::size_t>(pes);
     case Collective::Allgatherv:
+    case Collective::Gatherv:
       return even_count(cell, pes, pe);
     default:
       return cell.count;
@@ -48,6 +54,7 @@ inline std::size_t out_count(const Cell& cell, int pes, int pe) {
     case Collective::Alltoallv:
       return cell.count * static_cast<std::size_t>(pes);
     case Collective::ReduceScatterv:
+    case Collective::Scatterv:
       return even_count(cell, pes, pe);
     default:
       return cell.count;
@@ -58,7 +65,8 @@ inline std::size_t out_count(const Cell& cell, int pes, int pe) {
 inline bool has_output(const Cell& cell, Team& team, int root) {
   const Collective collective = cell.algorithm->collective;
   return team.pe() == root ||
-         (collective != Collective::Reduce && collective != Collective::Gather);
+         (collective != Collective::Reduce && collective != Collective::Gather &&
+          collective != Collective::Gatherv);
 }
 
 /// What element `i` of the output must be.
@@ -81,13 +89,18 @@ inline int expected_out(const Cell& cell, Team& team, std::size_t i, std::size_t
     case Collective::Alltoall:
     case Collective::Alltoallv:
       return value_of(from, before + i % block, call, cell.op);
-    case Collective::Allgatherv: {
+    case Collective::Allgatherv:
+    case Collective::Gatherv: {
       int owner = 0;
       while (i >= even_begin(cell, pes, owner + 1)) ++owner;
       return value_of(owner, i - even_begin(cell, pes, owner), call, cell.op);
     }
     case Collective::ReduceScatterv:
       return expected_of(pes, even_begin(cell, pes, team.pe()) + i, call, cell.op);
+    case Collective::Scatterv:
+      return value_of(root, even_begin(cell, pes, team.pe()) + i, call, cell.op);
+    case Collective::RingShift:
+      return value_of((team.pe() + pes - root) % pes, i, call, cell.op);
     case Collective::Broadcast:
       break;
   }

@@ -116,6 +116,17 @@ inline constexpr Algorithm kReduceScattervDirect{
     ReduceScatterv, "direct", "", "", kOrdered, {}, any, no_scratch, one_step, nothing};
 inline constexpr Algorithm kAlltoallvDirect{Alltoallv, "direct", "",         "",       kOrdered,
                                             {},        any,      no_scratch, one_step, nothing};
+inline constexpr Algorithm kGathervDirect{Gatherv, "direct", "",         "",       kOrdered,
+                                          {},      any,      no_scratch, one_step, nothing};
+inline constexpr Algorithm kScattervDirect{Scatterv, "direct", "",         "",       kOrdered,
+                                           {},       any,      no_scratch, one_step, nothing};
+inline constexpr Algorithm kRingShiftOneLine{
+    RingShift, "one_line", "", "", kOrdered, {}, one_line_only, no_scratch, one_step, nothing};
+inline constexpr Algorithm kRingShiftDirect{
+    RingShift, "direct", "", "", kOrdered, kStoreParameters, any, no_scratch, one_step, nothing};
+inline constexpr Algorithm kRingShiftSymmetricPush{
+    RingShift, "symmetric_push", "",         "",        kOrdered,
+    {},        symmetric_only,   no_scratch, two_steps, nothing};
 inline constexpr Algorithm kAllgatherSymmetricPush{
     Allgather, "symmetric_push", "",         "",        kOrdered,
     {},        symmetric_only,   no_scratch, two_steps, nothing};
@@ -148,6 +159,11 @@ inline constexpr std::array kAll = {&kOneLine,
                                     &kAllgathervDirect,
                                     &kReduceScattervDirect,
                                     &kAlltoallvDirect,
+                                    &kGathervDirect,
+                                    &kScattervDirect,
+                                    &kRingShiftOneLine,
+                                    &kRingShiftDirect,
+                                    &kRingShiftSymmetricPush,
                                     &kAllgatherSymmetricPush,
                                     &kReduceScatterSymmetricPull};
 
