@@ -13,9 +13,11 @@ extern const Algorithm kSymmetricPush;
 extern const Algorithm kRing;
 extern const Algorithm kBruck;
 extern const Algorithm kRecursiveDoubling;
+extern const Algorithm kNeighbourExchange;
 
 /// Simplest first.
-inline constexpr std::array<const Algorithm*, 6> kRegistry = {
-    &kOneLine, &kDirect, &kSymmetricPush, &kRing, &kBruck, &kRecursiveDoubling};
+inline constexpr std::array<const Algorithm*, 7> kRegistry = {
+    &kOneLine,           &kDirect,           &kSymmetricPush, &kRing, &kBruck,
+    &kRecursiveDoubling, &kNeighbourExchange};
 
 }  // namespace tutti::detail::allgather

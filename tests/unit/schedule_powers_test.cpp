@@ -8,6 +8,7 @@
 
 #include "collectives/schedule/bruck.hpp"
 #include "collectives/schedule/doubling.hpp"
+#include "collectives/schedule/neighbour_exchange.hpp"
 #include "collectives/schedule/kary_tree.hpp"
 
 // Schedules in powers of two, and trees: played through for every number of PEs.
@@ -146,6 +147,35 @@ TEST(Bruck, places_of_moving_blocks_are_counted_without_gaps) {
       }
       EXPECT_EQ(bruck_moving(pes, round), place);
     }
+  }
+}
+
+/// Played through with what each PE was given last, as the algorithm passes it on.
+TEST(NeighbourExchange, everyone_takes_over_every_block_once_from_whom_it_exchanges_with) {
+  for (int pes = 2; pes <= 32; pes += 2) {
+    using Blocks = std::set<int>;
+    std::vector<Blocks> have(static_cast<std::size_t>(pes));
+    std::vector<Blocks> last(static_cast<std::size_t>(pes));
+    const auto at = [](int pe) { return static_cast<std::size_t>(pe); };
+    for (int pe = 0; pe < pes; ++pe) {
+      const int partner = neighbour_partner(pe, 0, pes);
+      ASSERT_EQ(partner / 2, pe / 2);
+      last[at(pe)] = have[at(pe)] = {pe, partner};
+    }
+    for (int step = 1; step < neighbour_steps(pes); ++step) {
+      const auto offered = last;
+      for (int pe = 0; pe < pes; ++pe) {
+        const int from = neighbour_partner(pe, step, pes);
+        ASSERT_EQ(neighbour_partner(from, step, pes), pe) << "it looks back";
+        const int first = 2 * neighbour_pair(pe, step, pes);
+        ASSERT_EQ(offered[at(from)], (Blocks{first, first + 1})) << pes << " " << pe << " " << step;
+        for (const int block : {first, first + 1}) {
+          ASSERT_TRUE(have[at(pe)].insert(block).second) << block << " came twice";
+        }
+        last[at(pe)] = {first, first + 1};
+      }
+    }
+    for (const Blocks& all : have) EXPECT_EQ(all.size(), static_cast<std::size_t>(pes));
   }
 }
 
