@@ -124,6 +124,7 @@ int main(int argc, char** argv) {
                mpi.empty() ? "threads of one process" : "processes");
     fmt::print("  transport         load and store\n");
     fmt::print("  line transfer     {:.0f} ns ({})\n", line, regime_of(static_cast<int>(line)));
+    fmt::print("  barrier           {}\n", team.barrier_algorithm());
     fmt::print("  copy bandwidth    {:.1f} GB/s, dirty lines of another core {:.1f} GB/s\n",
                speed.copy_gbps, speed.cross_gbps);
     fmt::print("memory (a symmetric tensor of 4 MiB on each PE)\n");

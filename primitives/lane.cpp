@@ -38,6 +38,7 @@ void Lane::attach(TeamState& team, int index) {
   pe_ = team.pe();
   pes_ = team.pes();
   all_direct_ = team.all_direct();
+  barrier_ = team.world().barrier_of(pes_);
   seen_.assign(static_cast<std::size_t>(pes_), 0);
   seen_[static_cast<std::size_t>(pe_)] = ~std::uint64_t{0};
   checked_.assign(static_cast<std::size_t>(pes_), 0);
@@ -265,6 +266,9 @@ void Lane::exchange(const void* mine, std::size_t bytes, void* all,
 void Lane::barrier() {
   static constexpr CallRecord kRecord = {.kind = CallKind::Barrier};
   begin(kRecord);
+  if (barrier_ != BarrierKind::Flat) [[unlikely]] {
+    return barrier_in_steps();
+  }
   publish(1);
   await_all(1);
 }

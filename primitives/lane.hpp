@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "primitives/barrier.hpp"
 #include "primitives/block.hpp"
 #include "primitives/control.hpp"
 #include "primitives/rendezvous.hpp"
@@ -127,6 +128,7 @@ class Lane {
   void exchange(const void* mine, std::size_t bytes, void* all,
                 std::chrono::milliseconds timeout = {});
   void barrier();
+  BarrierKind barrier_kind() const noexcept { return barrier_; }
 
   std::uint64_t call() const noexcept { return call_; }
   const char* operation() const noexcept { return name_of(kind_); }
@@ -151,6 +153,9 @@ class Lane {
   void make_room(Ring& ring, std::uint64_t end);
   std::uint64_t last_arrival(int pe) const noexcept;
   void check_earlier(int pe);
+  void barrier_in_steps();
+  void disseminate();
+  void climb_and_return();
   [[noreturn]] void disagree(int pe, std::uint64_t call, std::uint64_t theirs);
   WaitSite site(int on) const noexcept;
 
@@ -159,6 +164,7 @@ class Lane {
   int pe_ = 0;
   int pes_ = 0;
   bool all_direct_ = true;
+  BarrierKind barrier_ = BarrierKind::Flat;
   std::uint64_t call_ = 0;
   CallKind kind_ = CallKind::None;
   std::uint64_t expected_ = 0;  ///< my own arrival word of this call

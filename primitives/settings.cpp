@@ -64,6 +64,7 @@ Settings settle(const Environment& environment, const Options& options) {
     settings.follow_regime = text == "1";
   }
   settings.algorithm = environment.algorithm.data();
+  settings.barrier = forced_barrier(settings.algorithm, "TUTTI_ALGORITHM");
   settings.tuning = environment.tuning.data();
   return settings;
 }

@@ -4,8 +4,10 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 
+#include "primitives/barrier.hpp"
 #include "tutti/options.hpp"
 #include "tutti/team.hpp"
 
@@ -30,16 +32,17 @@ struct Settings {
   std::chrono::milliseconds timeout{0};
   bool trace = false;
   bool follow_regime = true;
-  std::string algorithm;    ///< TUTTI_ALGORITHM
-  std::string tuning;       ///< TUTTI_TUNING: a path, read by PE 0
-  std::string tuning_text;  ///< what it holds
+  std::string algorithm;               ///< TUTTI_ALGORITHM
+  std::optional<BarrierKind> barrier;  ///< what it says of the barrier, if anything
+  std::string tuning;                  ///< TUTTI_TUNING: a path, read by PE 0
+  std::string tuning_text;             ///< what it holds
   /// Where there is a tuning file: the text of PE 0's machine, which decides for all whether the
   /// file is used (primitives/machine.hpp).
   std::string machine_text;
 };
 
 /// PE 0's environment over the options. Errors: `InvalidArgument` for a value that is not a size or
-/// a duration.
+/// a duration; `Tuning` for a barrier that does not exist.
 Settings settle(const Environment& environment, const Options& options);
 
 /// Collective: PE 0 reads a file, everyone gets the text. Errors: `Tuning`, on all PEs, if it

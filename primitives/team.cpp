@@ -31,6 +31,10 @@ void Team::barrier() {
   state_->lane(0).barrier();
 }
 
+std::string_view Team::barrier_algorithm() const noexcept {
+  return detail::name_of(state_->lane(0).barrier_kind());
+}
+
 Team Team::split(int color, int key) {
   struct Choice {
     int color;

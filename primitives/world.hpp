@@ -113,6 +113,11 @@ class World {
   int line_ns() const noexcept { return line_ns_; }
   void set_line_ns(int line_ns) noexcept { line_ns_ = line_ns; }
 
+  /// How a team of `pes` members makes its barriers; equal on all of them.
+  BarrierKind barrier_of(int pes) const noexcept {
+    return settings_.barrier.value_or(usual_barrier(pes, waiting_.spins() == 0));
+  }
+
   /// The operations that this PE has started.
   Fibers& fibers() noexcept { return fibers_; }
 

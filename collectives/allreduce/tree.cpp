@@ -19,8 +19,8 @@
 
 #include "collectives/allreduce/registry.hpp"
 #include "collectives/parameters.hpp"
-#include "collectives/schedule/kary_tree.hpp"
 #include "collectives/schedule/pipeline.hpp"
+#include "primitives/kary_tree.hpp"
 #include "tutti/execution.hpp"
 
 namespace tutti::detail::allreduce {

@@ -13,6 +13,7 @@
 #include "collectives/tuner/catalog.hpp"
 #include "collectives/tuner/integers.hpp"
 #include "collectives/tuner/suggest.hpp"
+#include "primitives/barrier.hpp"
 #include "primitives/text.hpp"
 #include "tutti/algorithm.hpp"
 #include "tutti/error.hpp"
@@ -90,6 +91,7 @@ Forced parse_choice(Collective collective, std::string_view text, std::string_vi
 
 std::vector<Forced> parse_forced(std::string_view text, std::string_view origin,
                                  const Catalog& catalog) {
+  forced_barrier(text, origin);  // checks it; whoever makes teams reads it there
   std::vector<Forced> choices;
   for (const std::string_view part : split(text, ';')) {
     if (part.empty()) continue;
@@ -97,9 +99,11 @@ std::vector<Forced> parse_forced(std::string_view text, std::string_view origin,
     if (equals == std::string_view::npos || part.find(':') < equals) {
       refuse(origin, fmt::format("{} names no collective; {}", in_quotes(part), kForm));
     }
+    const std::string_view name = trimmed(part.substr(0, equals));
+    if (name == kBarrierName) continue;
     Collective collective{};
     try {
-      collective = collective_from(trimmed(part.substr(0, equals)));
+      collective = collective_from(name);
     } catch (const Error& error) {
       refuse(origin, error.what());
     }

@@ -53,6 +53,9 @@ class TUTTI_API Team {
   /// Blocks until every PE of the team has called it. What a PE put or stored before its call is
   /// visible to all after it.
   void barrier();
+  /// How it goes about that, the same on all PEs: "flat", "dissemination" or "tree". Chosen by the
+  /// team's size, or by `barrier=...` in `TUTTI_ALGORITHM`; see docs/algorithms.md.
+  std::string_view barrier_algorithm() const noexcept;
 
   /// Collective, about 0.1 ms: the time that a word takes from one PE's cache to another's, in ns,
   /// now: the median of ping-pongs between PE 0 and each other, the largest of them. 0 where it

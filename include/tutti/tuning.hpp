@@ -148,7 +148,8 @@ struct Forced {
 };
 
 /// Reads the form of `TUTTI_ALGORITHM`: "allreduce=two_shot:chunk_bytes=64K,lag=1;allgather=ring".
-/// Parameters not named keep their initial values. Errors: `Tuning`, beginning with `origin`.
+/// Parameters not named keep their initial values. `barrier=tree` may stand among them and is only
+/// checked: it is the teams' business. Errors: `Tuning`, beginning with `origin`.
 TUTTI_API std::vector<Forced> parse_forced(std::string_view text,
                                            std::string_view origin = "TUTTI_ALGORITHM",
                                            std::span<const Algorithm* const> extra_algorithms = {});

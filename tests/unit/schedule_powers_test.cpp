@@ -9,7 +9,7 @@
 #include "collectives/schedule/bruck.hpp"
 #include "collectives/schedule/doubling.hpp"
 #include "collectives/schedule/neighbour_exchange.hpp"
-#include "collectives/schedule/kary_tree.hpp"
+#include "primitives/kary_tree.hpp"
 
 // Schedules in powers of two, and trees: played through for every number of PEs.
 
