@@ -6,6 +6,7 @@
 #include "tutti/algorithm.hpp"
 #include "tutti/atomics.hpp"
 #include "tutti/collectives.hpp"
+#include "tutti/counts.hpp"
 #include "tutti/error.hpp"
 #include "tutti/execution.hpp"
 #include "tutti/job.hpp"
