@@ -122,6 +122,8 @@ int main(int argc, char** argv) {
     print_machine(this_machine(), usable);
     fmt::print("job\n  PEs               {} ({})\n", team.size(),
                mpi.empty() ? "threads of one process" : "processes");
+    fmt::print("  workers           {} (threads that share the copying and folding of a PE)\n",
+               team.workers());
     fmt::print("  transport         load and store\n");
     fmt::print("  line transfer     {:.0f} ns ({})\n", line, regime_of(static_cast<int>(line)));
     fmt::print("  barrier           {}\n", team.barrier_algorithm());

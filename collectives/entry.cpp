@@ -86,7 +86,7 @@ class Door {
       if (buffers_.prepared != nullptr) {
         keep({}, own_block, root);
       } else {
-        copy_own_block(buffers_, own_block);
+        copy_own_block(team_, buffers_, own_block);
       }
       return;
     }

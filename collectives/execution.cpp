@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "collectives/execution_state.hpp"
+#include "collectives/kernels/share_fold.hpp"
 #include "primitives/copy.hpp"
 
 namespace tutti {
@@ -77,7 +78,7 @@ Staged Execution::reserve(std::size_t bytes, std::uint64_t step) {
 
 void Execution::stage(const Staged& range, std::size_t offset, const std::byte* from,
                       std::size_t bytes, StoreKind store, int reader) {
-  detail::copy(write(range, offset, bytes), from, bytes, store_of(store));
+  detail::copy(state_.workers, write(range, offset, bytes), from, bytes, store_of(store));
   written(range, offset, bytes, reader);
 }
 
@@ -140,13 +141,14 @@ std::span<std::byte*> Execution::targets() noexcept { return state_.targets; }
 void Execution::fold(std::span<std::byte* const> outs, std::span<const std::byte* const> sources,
                      std::size_t count, StoreKind store) {
   state_.traffic.bytes_folded += sources.size() * count * size_of(state_.problem.dtype);
-  state_.fold_fn({.outs = reinterpret_cast<void* const*>(outs.data()),
-                  .n_outs = outs.size(),
-                  .sources = reinterpret_cast<const void* const*>(sources.data()),
-                  .n_sources = sources.size(),
-                  .count = count,
-                  .divisor = static_cast<std::size_t>(state_.problem.pes),
-                  .stream = store == StoreKind::Stream});
+  detail::share_fold(state_.workers, state_.fold_fn, size_of(state_.problem.dtype),
+                     {.outs = reinterpret_cast<void* const*>(outs.data()),
+                      .n_outs = outs.size(),
+                      .sources = reinterpret_cast<const void* const*>(sources.data()),
+                      .n_sources = sources.size(),
+                      .count = count,
+                      .divisor = static_cast<std::size_t>(state_.problem.pes),
+                      .stream = store == StoreKind::Stream});
 }
 
 void Execution::fold(std::byte* out, std::span<const std::byte* const> sources, std::size_t count,
@@ -155,7 +157,7 @@ void Execution::fold(std::byte* out, std::span<const std::byte* const> sources, 
 }
 
 void Execution::copy(std::byte* to, const std::byte* from, std::size_t bytes, StoreKind store) {
-  if (to != from) detail::copy(to, from, bytes, store_of(store));
+  if (to != from) detail::copy(state_.workers, to, from, bytes, store_of(store));
 }
 
 void Execution::publish_line(const std::byte* payload, std::size_t bytes) {

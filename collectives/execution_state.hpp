@@ -27,7 +27,8 @@ class ExecutionState {
   std::span<std::byte*> targets;
   std::span<const std::size_t> in_begins = {};  ///< of blocks with counts: pes + 1 each
   std::span<const std::size_t> out_begins = {};
-  bool posted = false;  ///< whether the algorithm has published anything
+  WorkerPool* workers = nullptr;  ///< nullptr if this PE copies and folds alone
+  bool posted = false;            ///< whether the algorithm has published anything
   Traffic traffic = {};
 };
 

@@ -24,7 +24,8 @@ void run_plan(TeamState& team, const Plan& plan, const Buffers& buffers, int roo
                        .sources = kept.sources,
                        .targets = kept.targets,
                        .in_begins = kept.in_begins,
-                       .out_begins = kept.out_begins};
+                       .out_begins = kept.out_begins,
+                       .workers = team.world().workers()};
   Execution execution(state);
   if (plan.problem.contract == Contract::Ordered) {
     const DenormalGuard guard;
@@ -37,9 +38,10 @@ void run_plan(TeamState& team, const Plan& plan, const Buffers& buffers, int roo
   kept.traffic = state.traffic;
 }
 
-void copy_own_block(const Buffers& buffers, const std::byte* own_block) {
+void copy_own_block(const TeamState& team, const Buffers& buffers, const std::byte* own_block) {
   const std::size_t bytes = buffers.out_elements * size_of(buffers.dtype);
-  if (bytes != 0 && buffers.out != own_block) copy(buffers.out, own_block, bytes);
+  if (bytes == 0 || buffers.out == own_block) return;
+  copy(team.world().workers(), buffers.out, own_block, bytes, Store::Cached);
 }
 
 std::shared_ptr<Prepared> make_prepared() { return std::make_shared<Prepared>(); }
@@ -48,7 +50,7 @@ void run_prepared(Team& team, const Prepared& prepared) {
   TeamState& state = team.state();
   if (prepared.plan.algorithm == nullptr) {
     state.check_usable();
-    copy_own_block(prepared.buffers, prepared.own_block);
+    copy_own_block(state, prepared.buffers, prepared.own_block);
     return;
   }
   run_plan(state, prepared.plan, prepared.buffers, prepared.root, 0, prepared.call);

@@ -23,6 +23,6 @@ void run_plan(TeamState& team, const Plan& plan, const Buffers& buffers, int roo
               std::uint64_t counts, const Call& call);
 
 /// The whole call in a team of one PE.
-void copy_own_block(const Buffers& buffers, const std::byte* own_block);
+void copy_own_block(const TeamState& team, const Buffers& buffers, const std::byte* own_block);
 
 }  // namespace tutti::detail

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <condition_variable>
 #include <cstdio>
@@ -116,19 +117,24 @@ int exit_code(ErrorCode code) {
   return code == ErrorCode::InvalidArgument || code == ErrorCode::Tuning ? 2 : 1;
 }
 
-/// Where PEs do not outnumber the CPUs each thread keeps to its own, as processes of mpirun do.
-void bind_thread(int pe, int pes) {
+/// Threads of each PE, itself included.
+int workers_of(const Options& options) {
+  return detail::settle(detail::read_environment(), options).workers;
+}
+
+/// Where PEs with their workers do not outnumber the CPUs each PE keeps to its own, as processes of
+/// mpirun do. Its workers keep to what it may use.
+void bind_thread(int pe, int pes, int workers) {
   const cpu_set_t mask = detail::affinity();
-  if (pes > usable_cpus() || pes < 2) return;
-  int skip = pe;
+  if (pes * workers > usable_cpus() || pes < 2) return;
+  cpu_set_t own;
+  CPU_ZERO(&own);
+  int place = 0;  // of a CPU among those of the mask
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (!CPU_ISSET(cpu, &mask) || skip-- > 0) continue;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    sched_setaffinity(0, sizeof one, &one);
-    return;
+    if (!CPU_ISSET(cpu, &mask)) continue;
+    if (place++ / workers == pe) CPU_SET(cpu, &own);
   }
+  sched_setaffinity(0, sizeof own, &own);
 }
 
 void check_pes(int pes) {
@@ -141,10 +147,11 @@ void check_pes(int pes) {
 void run_threads(int pes, const std::function<void(Team&)>& body, const Options& options,
                  FirstFailure& failure) {
   ThreadBootstrap bootstrap(pes);
+  const int workers = workers_of(options);
   const auto run_pe = [&](int pe) {
     std::optional<Team> team;
     try {
-      bind_thread(pe, pes);
+      bind_thread(pe, pes, workers);
       const auto gather = [&](const void* mine, std::size_t bytes, void* all) {
         bootstrap.gather(pe, mine, bytes, all);
       };
@@ -230,7 +237,8 @@ int launch(int argc, char** argv, const std::function<void(Team&)>& body, const 
     if (std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr) {
       return launch_process(argc, argv, body, options);
     }
-    const int pes = pes_from_environment().value_or(usable_cpus());
+    const int room = std::max(1, usable_cpus() / workers_of(options));
+    const int pes = pes_from_environment().value_or(room);
     FirstFailure failure;
     run_threads(pes, body, options, failure);
     if (!failure.what) return 0;

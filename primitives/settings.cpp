@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -31,6 +32,26 @@ void take(std::array<char, N>& into, const char* variable) {
   std::strcpy(into.data(), value);
 }
 
+int checked_workers(const Environment& environment, const Options& options) {
+  int workers = options.workers;
+  if (environment.workers[0] != '\0') {
+    const std::string_view text = environment.workers.data();
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), workers);
+    if (error != std::errc() || stop != text.data() + text.size() || workers < 1 ||
+        workers > kMostWorkers) {
+      throw Error(ErrorCode::InvalidArgument,
+                  fmt::format("TUTTI_WORKERS is {}; allowed are numbers from 1 to {}",
+                              in_quotes(text), kMostWorkers));
+    }
+  }
+  if (workers < 1 || workers > kMostWorkers) {
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("Options::workers is {}; allowed are numbers from 1 to {}", workers,
+                            kMostWorkers));
+  }
+  return workers;
+}
+
 }  // namespace
 
 Environment read_environment() {
@@ -39,6 +60,7 @@ Environment read_environment() {
   take(environment.timeout, "TUTTI_TIMEOUT");
   take(environment.trace, "TUTTI_TRACE");
   take(environment.follow_regime, "TUTTI_FOLLOW_REGIME");
+  take(environment.workers, "TUTTI_WORKERS");
   take(environment.algorithm, "TUTTI_ALGORITHM");
   take(environment.tuning, "TUTTI_TUNING");
   return environment;
@@ -54,6 +76,7 @@ Settings settle(const Environment& environment, const Options& options) {
   if (environment.timeout[0] != '\0') {
     settings.timeout = parse_duration("TUTTI_TIMEOUT", environment.timeout.data());
   }
+  settings.workers = checked_workers(environment, options);
   settings.trace = environment.trace[0] != '\0' && environment.trace[0] != '0';
   settings.follow_regime = options.follow_regime;
   if (const std::string_view text = environment.follow_regime.data(); !text.empty()) {

@@ -19,6 +19,7 @@ struct Environment {
   std::array<char, 32> timeout{};
   std::array<char, 8> trace{};
   std::array<char, 8> follow_regime{};
+  std::array<char, 32> workers{};
   std::array<char, 512> algorithm{};
   std::array<char, 512> tuning{};
 };
@@ -26,10 +27,14 @@ struct Environment {
 /// Errors: `InvalidArgument` for a value that is too long.
 Environment read_environment();
 
+/// The most threads that one PE may share its work among.
+inline constexpr int kMostWorkers = 64;
+
 /// What all PEs of a job agreed on at start-up: PE 0's environment over the options.
 struct Settings {
   std::size_t heap_bytes = 0;
   std::chrono::milliseconds timeout{0};
+  int workers = 1;
   bool trace = false;
   bool follow_regime = true;
   std::string algorithm;               ///< TUTTI_ALGORITHM
@@ -42,7 +47,7 @@ struct Settings {
 };
 
 /// PE 0's environment over the options. Errors: `InvalidArgument` for a value that is not a size or
-/// a duration; `Tuning` for a barrier that does not exist.
+/// a duration, or not a possible number of workers; `Tuning` for a barrier that does not exist.
 Settings settle(const Environment& environment, const Options& options);
 
 /// Collective: PE 0 reads a file, everyone gets the text. Errors: `Tuning`, on all PEs, if it

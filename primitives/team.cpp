@@ -23,6 +23,7 @@ int Team::pe() const noexcept { return state_->pe(); }
 int Team::size() const noexcept { return state_->pes(); }
 int Team::node() const noexcept { return 0; }
 int Team::nodes() const noexcept { return 1; }
+int Team::workers() const noexcept { return state_->world().settings().workers; }
 const std::string& Team::name() const noexcept { return state_->name(); }
 double Team::measure_line_ns() { return state_->measure_line_ns(); }
 void Team::barrier() {

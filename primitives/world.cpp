@@ -193,8 +193,13 @@ std::shared_ptr<World> World::create(int pe, int pes, const Allgather& allgather
     world->settings_.machine_text = shared_text(machine, pes, allgather);
   }
   world->connect(allgather);
-  if (usable_together(all) >= pes && world->transport_ == nullptr && nap_here().count() == 0) {
+  const int usable = usable_together(all);
+  if (usable >= pes && world->transport_ == nullptr && nap_here().count() == 0) {
     world->waiting_.set_spins(kSpins);
+  }
+  if (const int workers = world->settings_.workers; workers > 1) {
+    const int spins = usable >= pes * workers ? kSpins : 0;
+    world->workers_ = std::make_unique<WorkerPool>(workers, mine.cpus, spins);
   }
   return world;
 }
@@ -254,6 +259,7 @@ void World::connect(const Allgather& allgather) {
 }
 
 World::~World() {
+  if (workers_ != nullptr && forked()) workers_->abandon();
   if (own_control_ != nullptr && !forked()) {
     PeState running = PeState::Running;
     own_control_->state.compare_exchange_strong(running, PeState::Finished);

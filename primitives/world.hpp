@@ -17,6 +17,7 @@
 #include "primitives/settings.hpp"
 #include "primitives/transport.hpp"
 #include "primitives/wait.hpp"
+#include "primitives/worker_pool.hpp"
 #include "tutti/team.hpp"
 
 namespace tutti::detail {
@@ -121,6 +122,9 @@ class World {
   /// The operations that this PE has started.
   Fibers& fibers() noexcept { return fibers_; }
 
+  /// The threads that share this PE's copying and folding; nullptr if it does that alone.
+  WorkerPool* workers() const noexcept { return workers_.get(); }
+
   Word& node_sleepers() noexcept { return *node_sleepers_; }
   /// Held by the thread whose wait the PE's record shows.
   std::atomic<bool>& wait_shown() noexcept { return wait_shown_; }
@@ -160,6 +164,7 @@ class World {
   int line_ns_ = 0;
   Fibers fibers_;
   Remembered tuner_memory_;
+  std::unique_ptr<WorkerPool> workers_;
 };
 
 }  // namespace tutti::detail

@@ -12,7 +12,8 @@ namespace {
 
 #if defined(__SSE2__)
 
-constexpr unsigned kFlushBits = 0x8040;  // FTZ, DAZ
+constexpr unsigned kFlushBits = 0x8040;   // FTZ, DAZ
+constexpr unsigned kRaisedBits = 0x003F;  // exceptions raised so far
 
 unsigned control() { return _mm_getcsr(); }
 void set_control(unsigned value) { _mm_setcsr(value); }
@@ -20,6 +21,7 @@ void set_control(unsigned value) { _mm_setcsr(value); }
 #elif defined(__aarch64__)
 
 constexpr unsigned kFlushBits = (1u << 24) | (1u << 19);  // FZ, FZ16
+constexpr unsigned kRaisedBits = 0;                       // in a register of their own
 
 unsigned control() {
   std::uint64_t value = 0;
@@ -34,6 +36,7 @@ void set_control(unsigned value) {
 #else
 
 constexpr unsigned kFlushBits = 0;
+constexpr unsigned kRaisedBits = 0;
 
 unsigned control() { return 0; }
 void set_control(unsigned) {}
@@ -41,6 +44,16 @@ void set_control(unsigned) {}
 #endif
 
 }  // namespace
+
+unsigned float_mode() noexcept { return control() & ~kRaisedBits; }
+
+FloatMode::FloatMode(unsigned mode) noexcept : saved_(float_mode()) {
+  if (mode != saved_) set_control(mode | (control() & kRaisedBits));
+}
+
+FloatMode::~FloatMode() {
+  if (float_mode() != saved_) set_control(saved_ | (control() & kRaisedBits));
+}
 
 DenormalGuard::DenormalGuard() noexcept : saved_(control()) {
   if ((saved_ & kFlushBits) != 0) set_control(saved_ & ~kFlushBits);

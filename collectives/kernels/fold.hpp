@@ -33,6 +33,19 @@ FoldFn fold_kernel(DType type, Op op) noexcept;
 /// Name of the instruction set that `fold_kernel` chose on this CPU ("AVX3", "AVX2", ...).
 std::string_view fold_instruction_set() noexcept;
 
+/// How this thread's floats are rounded and denormals treated, and the like for another thread.
+unsigned float_mode() noexcept;
+class FloatMode {
+ public:
+  explicit FloatMode(unsigned mode) noexcept;
+  ~FloatMode();
+  FloatMode(const FloatMode&) = delete;
+  FloatMode& operator=(const FloatMode&) = delete;
+
+ private:
+  unsigned saved_;
+};
+
 /// Flush-to-zero and denormals-are-zero off for the life of the object (contract `Ordered`).
 class DenormalGuard {
  public:

@@ -21,6 +21,11 @@ struct Options {
   /// transfer, all PEs at the same call. Off: what was measured at start-up holds.
   /// `TUTTI_FOLLOW_REGIME` (0 or 1).
   bool follow_regime = true;
+  /// Threads of one PE, itself included, that share a collective's copying and folding: 1 to 64.
+  /// `TUTTI_WORKERS`. They start at the first piece of work that is large enough, run on the CPUs
+  /// that the PE may use, and sleep while there is nothing to do. The bits of a result do not
+  /// depend on their number. Errors: `InvalidArgument` at the start for other numbers.
+  int workers = 1;
   /// Algorithms of the program's own: chosen, checked and explained like the built-in ones.
   std::vector<const Algorithm*> extra_algorithms = {};
   /// Test aid: no PE reaches another by load and store; messages are delayed and reordered in a

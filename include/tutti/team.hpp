@@ -33,6 +33,8 @@ class TUTTI_API Team {
   int node() const noexcept;
   int nodes() const noexcept;
   const std::string& name() const noexcept;
+  /// Threads that share this PE's copying and folding, itself included (`Options::workers`).
+  int workers() const noexcept;
 
   /// Collective over this team: makes one team of all PEs that give the same `color` (>= 0),
   /// ordered by `key`, then by PE here. Blocks until all have called.
@@ -75,7 +77,8 @@ using Allgather = std::function<void(const void* mine, std::size_t bytes, void* 
 
 /// Runs `body` once for each PE and returns the exit code of the program. Under `mpirun` each
 /// process is a PE (`libtutti_mpi` is loaded); otherwise PEs are threads of this process, as many
-/// as `TUTTI_PES` says (default: the usable CPUs, by affinity and cgroup quota). An exception in
+/// as `TUTTI_PES` says (default: as many as the usable CPUs, by affinity and cgroup quota, have
+/// room for with the workers of each). An exception in
 /// one PE's body ends the job: it is printed with the PE's number, the others leave their waits
 /// with `PeerFailed`, and the exit code is 2 for `InvalidArgument` and `Tuning`, else 1.
 TUTTI_API int launch(int argc, char** argv, const std::function<void(Team&)>& body,
