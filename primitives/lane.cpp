@@ -96,6 +96,12 @@ void Lane::begin(const CallRecord& record, const CallDetails& details) {
 void Lane::refuse(CallKind kind, const std::string& text) {
   CallRecord record;
   record.kind = kind;
+  // Before the call, not in it: a peer that is ahead has refused it too, and who waits in a call
+  // compares what he sees with what he is about to post.
+  if (call_ + 1 > all_arrived_ + kDepth - 1) {
+    team_->check_usable();
+    catch_up(call_ + 1 - kDepth / 2);
+  }
   begin(record);
   team_->world().set_trouble(ErrorCode::InvalidArgument, text, team_->member(pe_));
   expected_ = call_ << kFingerprintBits;

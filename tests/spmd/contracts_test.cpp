@@ -151,6 +151,23 @@ TEST(Contracts, an_algorithm_that_reorders_is_refused_where_order_is_asked) {
   });
 }
 
+TEST(Contracts, any_number_of_refusals_in_a_row_leaves_the_team_usable_whoever_is_ahead) {
+  for (const bool loopback : {false, true}) {
+    run(5,
+        [](Team& team) {
+          std::vector<int> data(8, 1);
+          for (int i = 0; i < 200; ++i) {
+            EXPECT_THROW(allreduce(team, data, Op::Sum,
+                                   {.algorithm = "ring", .contract = Contract::Ordered}),
+                         Error);
+          }
+          allreduce(team, data, Op::Sum);
+          EXPECT_THAT(data, ::testing::Each(5));
+        },
+        {.loopback = loopback});
+  }
+}
+
 // A user's own algorithm: everyone sends its vector in the line, p at a time.
 const char* always(const Problem& problem) {
   return bytes_of(problem) > 56 ? "takes at most 56 bytes" : nullptr;
