@@ -42,6 +42,7 @@ MPI_Datatype datatype_of(DType dtype) {
       return MPI_UINT64_T;
     case DType::F16:
     case DType::BF16:
+    case DType::User:
       break;
   }
   return MPI_DATATYPE_NULL;
@@ -64,6 +65,7 @@ MPI_Op op_of(Op op) {
     case Op::Xor:
       return MPI_BXOR;
     case Op::Avg:
+    case Op::User:
       break;
   }
   return MPI_OP_NULL;

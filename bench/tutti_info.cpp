@@ -48,7 +48,9 @@ void print_algorithms(const Team& team) {
       fmt::print("  {:<15} {}{}\n", algorithm->name, algorithm->summary,
                  refused == nullptr ? "" : fmt::format(" (here, private: {})", refused));
       fmt::print("  {:<15} contracts: {}; source: {}\n", "",
-                 algorithm->keeps_ordered ? "consistent, ordered" : "consistent",
+                 algorithm->keeps_ordered ? "consistent, ordered"
+                 : algorithm->keeps_order ? "consistent, left to right"
+                                          : "consistent",
                  algorithm->source);
       for (const Parameter& p : algorithm->parameters) {
         std::string range = fmt::format("{} to {}, initially {}", p.min, p.max, p.initial);

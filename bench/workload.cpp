@@ -85,6 +85,7 @@ auto with_type(DType dtype, F&& f) {
     case DType::I64:
       return f(static_cast<std::int64_t*>(nullptr));
     case DType::U64:
+    case DType::User:
       break;
   }
   return f(static_cast<std::uint64_t*>(nullptr));
@@ -106,6 +107,7 @@ int fold(Op op, int a, int b) {
       return a ^ b;
     case Op::Sum:
     case Op::Avg:
+    case Op::User:
       break;
   }
   return a + b;

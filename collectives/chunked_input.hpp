@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -22,17 +23,19 @@ class ChunkedInput {
       slots_parameter()};
 
   static std::size_t scratch_bytes(const Problem& problem, const Params& params) {
-    return ring_of(params[kRingBytes], problem.count * size_of(problem.dtype), params[kSlots]);
+    return std::max(
+        ring_of(params[kRingBytes], problem.count * element_bytes(problem), params[kSlots]),
+        Pipeline::least_ring(element_bytes(problem), static_cast<std::size_t>(params[kLag])));
   }
   static Pipeline pipeline(const Problem& problem, const Params& params) {
-    return Pipeline::plan(problem.count, size_of(problem.dtype),
+    return Pipeline::plan(problem.count, element_bytes(problem),
                           static_cast<std::size_t>(params[kChunkBytes]),
                           static_cast<std::size_t>(params[kLag]), scratch_bytes(problem, params));
   }
   /// What staging and reading cost; the algorithm adds its folds.
   static Traffic traffic(const Problem& problem, const Params& params) {
     const Pipeline plan = pipeline(problem, params);
-    const std::uint64_t bytes = problem.count * size_of(problem.dtype);
+    const std::uint64_t bytes = problem.count * element_bytes(problem);
     return {plan.chunks * (plan.wraps ? 2 : 1), bytes,
             (static_cast<std::uint64_t>(problem.pes) - 1) * bytes, 0};
   }
@@ -41,7 +44,7 @@ class ChunkedInput {
       : x_(x),
         reader_(reader),
         plan_(pipeline(x.problem(), params)),
-        element_(size_of(x.problem().dtype)),
+        element_(element_bytes(x.problem())),
         store_(store_of(params[kStore])) {}
 
   /// Calls read(k) for each chunk, `lag` chunks behind the staging. `read` awaits step k + 1 of

@@ -33,7 +33,7 @@ class CountedBlocks {
   CountedBlocks(Execution& x, const Pipeline& plan, StoreKind store, std::uint64_t first_step = 0)
       : x_(x),
         plan_(plan),
-        element_(size_of(x.problem().dtype)),
+        element_(element_bytes(x.problem())),
         store_(store),
         first_step_(first_step) {}
 

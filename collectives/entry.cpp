@@ -66,6 +66,8 @@ class Door {
     problem_.reachable = team_.all_direct();
     problem_.pes = team_.pes();
     problem_.nodes = 1;
+    problem_.element_bytes = buffers.user.element_bytes;
+    problem_.commutative = buffers.user.commutative;
   }
 
   void enter(std::size_t count, const Refusal& refusal, const std::byte* own_block, int root) {
@@ -77,7 +79,11 @@ class Door {
     }
     Lane& lane = team_.lane(call_.lane);
     if (refusal) refuse(lane, *refusal);
-    if (reduces(problem_.collective) && fold_kernel(problem_.dtype, problem_.op) == nullptr) {
+    if (buffers_.dtype == DType::User && buffers_.user.function == nullptr) {
+      refuse(lane, "the reduction of the program has no function");
+    }
+    if (reduces(problem_.collective) && buffers_.dtype != DType::User &&
+        fold_kernel(problem_.dtype, problem_.op) == nullptr) {
       refuse(lane, fmt::format("{} is not defined for {}", name_of(problem_.op),
                                name_of(problem_.dtype)));
     }
@@ -101,7 +107,7 @@ class Door {
 
   int pe() const { return team_.pe(); }
   std::size_t pes() const { return static_cast<std::size_t>(team_.pes()); }
-  std::size_t element() const { return size_of(buffers_.dtype); }
+  std::size_t element() const { return element_bytes(buffers_); }
 
  private:
   [[noreturn]] void refuse(Lane& lane, const std::string& reason) {
@@ -194,8 +200,8 @@ Refusal check_own(const char* buffer, std::size_t elements, std::size_t count, i
   return fmt::format("{} has {} elements; counts[{}] is {}", buffer, elements, pe, count);
 }
 
-Span in_span(const Buffers& b) { return {"in", b.in, b.in_elements * size_of(b.dtype)}; }
-Span out_span(const Buffers& b) { return {"out", b.out, b.out_elements * size_of(b.dtype)}; }
+Span in_span(const Buffers& b) { return {"in", b.in, b.in_elements * element_bytes(b)}; }
+Span out_span(const Buffers& b) { return {"out", b.out, b.out_elements * element_bytes(b)}; }
 
 }  // namespace
 

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 
 #include "collectives/execution_state.hpp"
 #include "collectives/kernels/share_fold.hpp"
+#include "collectives/kernels/user_fold.hpp"
 #include "primitives/copy.hpp"
 
 namespace tutti {
@@ -15,6 +17,29 @@ namespace {
 
 detail::Store store_of(StoreKind kind) {
   return kind == StoreKind::Stream ? detail::Store::Stream : detail::Store::Cached;
+}
+
+/// An exception of the program's function ends the call on every PE.
+void fold_user(detail::ExecutionState& state, std::span<std::byte* const> outs,
+               std::span<const std::byte* const> sources, std::size_t count) {
+  const auto give_up = [&](const char* text) {
+    detail::TeamState& team = state.team;
+    team.poison(
+        ErrorCode::PeerFailed,
+        fmt::format("{}, call {} on team {}: the reduction of the program failed on PE {}: {}",
+                    name_of(state.problem.collective), state.lane.call(), team.name(), team.pe(),
+                    text),
+        team.member(team.pe()));
+  };
+  try {
+    detail::user_fold(state.buffers.user, state.user_room, outs, sources, count);
+  } catch (const std::exception& error) {
+    give_up(error.what());
+    throw;
+  } catch (...) {
+    give_up("an exception that is not a std::exception");
+    throw;
+  }
 }
 
 }  // namespace
@@ -140,8 +165,11 @@ std::span<std::byte*> Execution::targets() noexcept { return state_.targets; }
 
 void Execution::fold(std::span<std::byte* const> outs, std::span<const std::byte* const> sources,
                      std::size_t count, StoreKind store) {
-  state_.traffic.bytes_folded += sources.size() * count * size_of(state_.problem.dtype);
-  detail::share_fold(state_.workers, state_.fold_fn, size_of(state_.problem.dtype),
+  state_.traffic.bytes_folded += sources.size() * count * element_bytes(state_.problem);
+  if (state_.fold_fn == nullptr) [[unlikely]] {
+    return fold_user(state_, outs, sources, count);
+  }
+  detail::share_fold(state_.workers, state_.fold_fn, element_bytes(state_.problem),
                      {.outs = reinterpret_cast<void* const*>(outs.data()),
                       .n_outs = outs.size(),
                       .sources = reinterpret_cast<const void* const*>(sources.data()),

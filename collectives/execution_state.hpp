@@ -22,7 +22,8 @@ class ExecutionState {
   Buffers buffers;
   int root = -1;             ///< or a ring's shift
   Ring* ring = nullptr;      ///< nullptr if the algorithm stages nothing
-  FoldFn fold_fn = nullptr;  ///< nullptr if nothing is reduced
+  FoldFn fold_fn = nullptr;  ///< nullptr if nothing is reduced, or by the program's own function
+  std::span<std::byte> user_room = {};  ///< for the latter: at least an element
   std::span<const std::byte*> sources;
   std::span<std::byte*> targets;
   std::span<const std::size_t> in_begins = {};  ///< of blocks with counts: pes + 1 each

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectives/prepared.hpp"
 
+#include <span>
+
 #include "collectives/execution_state.hpp"
 #include "primitives/copy.hpp"
 #include "primitives/team_state.hpp"
@@ -14,6 +16,9 @@ void run_plan(TeamState& team, const Plan& plan, const Buffers& buffers, int roo
   Lane& lane = team.lane(call.lane);
   LanePlans& kept = TeamTuner::of(team).lane(call.lane);
   lane.begin(plan.record, {root, counts, call.timeout});
+  if (plan.problem.dtype == DType::User) [[unlikely]] {
+    kept.user_room.resize(user_lines(plan.problem.element_bytes));
+  }
   ExecutionState state{.team = team,
                        .lane = lane,
                        .problem = plan.problem,
@@ -21,6 +26,7 @@ void run_plan(TeamState& team, const Plan& plan, const Buffers& buffers, int roo
                        .root = root,
                        .ring = plan.ring_bytes == 0 ? nullptr : &lane.ring(plan.ring_bytes),
                        .fold_fn = plan.fold,
+                       .user_room = std::as_writable_bytes(std::span(kept.user_room)),
                        .sources = kept.sources,
                        .targets = kept.targets,
                        .in_begins = kept.in_begins,
@@ -39,7 +45,7 @@ void run_plan(TeamState& team, const Plan& plan, const Buffers& buffers, int roo
 }
 
 void copy_own_block(const TeamState& team, const Buffers& buffers, const std::byte* own_block) {
-  const std::size_t bytes = buffers.out_elements * size_of(buffers.dtype);
+  const std::size_t bytes = buffers.out_elements * element_bytes(buffers);
   if (bytes == 0 || buffers.out == own_block) return;
   copy(team.world().workers(), buffers.out, own_block, bytes, Store::Cached);
 }

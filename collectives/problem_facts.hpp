@@ -12,13 +12,14 @@ namespace tutti::detail {
 
 /// Bytes of `Problem::count` elements: one PE's block, or the vector.
 constexpr std::size_t block_bytes(const Problem& problem) noexcept {
-  return problem.count * size_of(problem.dtype);
+  return problem.count * element_bytes(problem);
 }
 
-/// Slice `i` of `count` elements that are shared out among all PEs; slices share no line.
+/// Slice `i` of `count` elements that are shared out among all PEs; slices share no line, but for
+/// elements of a program's own that do not divide it.
 constexpr Part slice_of(const Problem& problem, std::size_t count, int i) noexcept {
   return part_of(static_cast<std::size_t>(i), static_cast<std::size_t>(problem.pes), count,
-                 kGranuleBytes / size_of(problem.dtype));
+                 elements_of_granule(element_bytes(problem)));
 }
 
 /// What several algorithms ask of a problem, in the form of `Algorithm::supports` and

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -17,15 +18,17 @@ enum : std::size_t { kRingBytes, kChunkBytes };
 inline constexpr std::array<Parameter, 2> kParameters = {ring_parameter(4 << 20),
                                                          chunk_parameter(1 << 18)};
 
-inline std::size_t scratch_bytes(const Problem&, const Params& params) {
-  return ring_of(params[kRingBytes]);
+inline std::size_t scratch_bytes(const Problem& problem, const Params& params) {
+  return std::max(
+      ring_of(params[kRingBytes]),
+      Pipeline::least_ring(element_bytes(problem), 1, 1, static_cast<std::size_t>(problem.pes)));
 }
 
 /// A piece is staged up to p - 1 times, each time in a range of its own; two ranges at least fit.
 inline Pipeline pipeline(const Problem& problem, const Params& params) {
-  const std::size_t ring_bytes = ring_of(params[kRingBytes]);
+  const std::size_t ring_bytes = scratch_bytes(problem, params);
   const auto times = static_cast<std::size_t>(problem.pes);
-  const std::size_t element = size_of(problem.dtype);
+  const std::size_t element = element_bytes(problem);
   Pipeline plan =
       Pipeline::plan(problem.count, element, static_cast<std::size_t>(params[kChunkBytes]), 1,
                      ring_bytes, 1, times);

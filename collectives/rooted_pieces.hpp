@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -22,11 +23,12 @@ inline constexpr std::array<Parameter, 3> kParameters = {
 inline constexpr std::int64_t kSlots = 32;
 
 inline std::size_t scratch_bytes(const Problem& problem, const Params& params) {
-  return ring_of(params[kRingBytes], problem.count * size_of(problem.dtype), kSlots);
+  return std::max(ring_of(params[kRingBytes], problem.count * element_bytes(problem), kSlots),
+                  Pipeline::least_ring(element_bytes(problem), 0));
 }
 
 inline Pipeline pipeline(const Problem& problem, const Params& params) {
-  return Pipeline::plan(problem.count, size_of(problem.dtype),
+  return Pipeline::plan(problem.count, element_bytes(problem),
                         static_cast<std::size_t>(params[kChunkBytes]), 0,
                         scratch_bytes(problem, params));
 }
@@ -38,7 +40,7 @@ inline Pipeline pipeline(const Problem& problem, const Params& params) {
 /// ring; the others never read, and say so once.
 template <class Take>
 void to_root(Execution& x, const Pipeline& plan, std::size_t mine, StoreKind store, Take&& take) {
-  const std::size_t element = size_of(x.problem().dtype);
+  const std::size_t element = element_bytes(x.problem());
   const bool is_root = x.pe() == x.root();
   if (is_root) x.publish(1);  // nothing is read from me; that I am here lets the others go on
   for (std::size_t k = 0; k < plan.chunks; ++k) {
@@ -66,7 +68,7 @@ void to_root(Execution& x, const Params& params, Take&& take) {
 /// What staging and taking cost; the algorithm adds its folds. The root is PE 0.
 inline Traffic to_root_traffic(const Problem& problem, const Params& params, int pe) {
   const Pipeline plan = pipeline(problem, params);
-  const std::uint64_t bytes = problem.count * size_of(problem.dtype);
+  const std::uint64_t bytes = problem.count * element_bytes(problem);
   const std::uint64_t others = static_cast<std::uint64_t>(problem.pes) - 1;
   if (pe != 0) return {plan.chunks + (plan.wraps ? 1 : 0), bytes, 0, 0};
   return {1 + (plan.wraps ? plan.chunks : 0), 0, others * bytes, 0};

@@ -20,14 +20,15 @@ using ring_pieces::kParameters;
 using ring_pieces::kRingBytes;
 
 /// Each block is staged in lines of its own, so many PEs need a larger ring.
-inline std::size_t scratch_bytes(const Params& params, std::size_t staged) {
-  return std::max(ring_of(params[kRingBytes]), std::bit_ceil(staged * 1024));
+inline std::size_t scratch_bytes(const Problem& problem, const Params& params, std::size_t staged) {
+  return std::max({ring_of(params[kRingBytes]), std::bit_ceil(staged * 1024),
+                   Pipeline::least_ring(element_bytes(problem), 0, staged, staged)});
 }
 
 inline Pipeline pipeline(const Problem& problem, const Params& params, std::size_t staged) {
-  return Pipeline::plan(problem.count, size_of(problem.dtype),
+  return Pipeline::plan(problem.count, element_bytes(problem),
                         static_cast<std::size_t>(params[kChunkBytes]), 0,
-                        scratch_bytes(params, staged), staged, staged);
+                        scratch_bytes(problem, params, staged), staged, staged);
 }
 
 }  // namespace tutti::detail::round_pieces

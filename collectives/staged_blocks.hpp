@@ -30,17 +30,19 @@ class StagedBlocks {
   /// Each PE but me gets at least a line a step, so many PEs need a larger ring.
   static std::size_t ring_for(const Problem& problem, std::int64_t ring_bytes, std::size_t lag,
                               std::int64_t slots) {
-    const std::size_t least = (lag + 2) * static_cast<std::size_t>(problem.pes) * 256;
+    const auto others = static_cast<std::size_t>(std::max(problem.pes - 1, 1));
+    const std::size_t least =
+        std::max((lag + 2) * static_cast<std::size_t>(problem.pes) * 256,
+                 Pipeline::least_ring(element_bytes(problem), lag, others, others));
     if (has_counts(problem.collective)) return std::bit_ceil(std::max(ring_of(ring_bytes), least));
-    const auto others = static_cast<std::size_t>(problem.pes) - 1;
-    const std::size_t bytes = problem.count * size_of(problem.dtype) * others;
+    const std::size_t bytes = problem.count * element_bytes(problem) * others;
     return std::bit_ceil(std::max(ring_of(ring_bytes, bytes, slots, others), least));
   }
   /// `chunk_bytes` counts what a PE stages in a step: one piece for each other PE.
   static Pipeline plan_for(const Problem& problem, std::int64_t chunk_bytes, std::size_t lag,
                            std::size_t ring_bytes) {
     const auto others = static_cast<std::size_t>(std::max(problem.pes - 1, 1));
-    return Pipeline::plan(problem.count, size_of(problem.dtype),
+    return Pipeline::plan(problem.count, element_bytes(problem),
                           static_cast<std::size_t>(chunk_bytes) / others, lag, ring_bytes, others,
                           others);
   }
@@ -57,14 +59,14 @@ class StagedBlocks {
   static Traffic traffic(const Problem& problem, const Params& params, int) {
     const Pipeline plan = pipeline(problem, params);
     const std::uint64_t others = static_cast<std::uint64_t>(problem.pes) - 1;
-    const std::uint64_t block = problem.count * size_of(problem.dtype);
+    const std::uint64_t block = problem.count * element_bytes(problem);
     return {plan.chunks * (plan.wraps ? 2 : 1), others * block, others * block, 0};
   }
 
   StagedBlocks(Execution& x, const Params& params)
       : StagedBlocks(x, pipeline(x.problem(), params), store_of(params[kStore])) {}
   StagedBlocks(Execution& x, const Pipeline& plan, StoreKind store)
-      : x_(x), plan_(plan), element_(size_of(x.problem().dtype)), store_(store) {}
+      : x_(x), plan_(plan), element_(element_bytes(x.problem())), store_(store) {}
 
   /// Calls read(k) for each piece, `lag` pieces behind the staging. `read` awaits step k + 1 of
   /// whomever it reads from.

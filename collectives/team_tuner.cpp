@@ -23,9 +23,14 @@ CallRecord record_of(const Problem& problem, const Decision& decision) {
   CallRecord record;
   record.kind = kind_of(problem.collective);
   record.count = problem.count;
-  record.how = key_of(problem).facts ^ decision.hash;
+  const DecisionKey key = key_of(problem);
+  record.how = key.facts ^ decision.hash ^ (key.count ^ problem.count);
   std::string text = std::string(name_of(problem.dtype)) + ' ';
-  if (reduces(problem.collective)) text += std::string(name_of(problem.op)) + ' ';
+  if (problem.dtype == DType::User) {
+    text += fmt::format("{} B ", problem.element_bytes);
+  } else if (reduces(problem.collective)) {
+    text += std::string(name_of(problem.op)) + ' ';
+  }
   text += decision.algorithm->name;
   text.copy(record.detail.data(), record.detail.size() - 1);
   return record;

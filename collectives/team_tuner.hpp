@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collectives/kernels/fold.hpp"
+#include "collectives/kernels/user_fold.hpp"
 #include "collectives/regime.hpp"
 #include "collectives/tuner/catalog.hpp"
 #include "collectives/tuner/select.hpp"
@@ -48,6 +49,7 @@ struct LanePlans {
   Traffic traffic;
   std::vector<const std::byte*> sources;  ///< room for one pointer a PE
   std::vector<std::byte*> targets;
+  std::vector<UserLine> user_room;     ///< in which a program's own operation folds
   std::vector<std::size_t> in_begins;  ///< where blocks with counts begin, and where the last ends
   std::vector<std::size_t> out_begins;
 };

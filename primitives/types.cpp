@@ -17,6 +17,7 @@ constexpr std::array<std::string_view, kDTypes> kDTypeNames = {
     "f32", "f64", "f16", "bf16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"};
 constexpr std::array<std::string_view, kOps> kOpNames = {"sum", "prod", "min", "max",
                                                          "avg", "and",  "or",  "xor"};
+constexpr std::string_view kUserName = "user";
 constexpr std::array<std::string_view, 9> kErrorCodeNames = {
     "invalid argument", "mismatch",    "peer failed", "timeout",     "out of memory",
     "poisoned",         "unsupported", "tuning",      "system error"};
@@ -92,9 +93,13 @@ bf16 to_bf16(float value) noexcept {
   return bf16{static_cast<std::uint16_t>(shift_right_rounding(bits, 16))};
 }
 
-std::string_view name_of(DType type) noexcept { return name_in(kDTypeNames, type); }
+std::string_view name_of(DType type) noexcept {
+  return type == DType::User ? kUserName : name_in(kDTypeNames, type);
+}
 
-std::string_view name_of(Op op) noexcept { return name_in(kOpNames, op); }
+std::string_view name_of(Op op) noexcept {
+  return op == Op::User ? kUserName : name_in(kOpNames, op);
+}
 
 std::string_view name_of(ErrorCode code) noexcept { return name_in(kErrorCodeNames, code); }
 

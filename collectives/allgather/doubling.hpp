@@ -21,11 +21,11 @@ class Doubling {
   using BlockAt = int (*)(int pe, int place, int pes);
 
   static std::size_t scratch_bytes(const Problem& problem, const Params& params) {
-    return round_pieces::scratch_bytes(params, staged(problem));
+    return round_pieces::scratch_bytes(problem, params, staged(problem));
   }
   static Traffic traffic(const Problem& problem, const Params& params, int) {
     const Pipeline plan = pipeline(problem, params);
-    const std::uint64_t block = problem.count * size_of(problem.dtype);
+    const std::uint64_t block = problem.count * element_bytes(problem);
     const auto rounds = static_cast<std::uint64_t>(doubling_rounds(problem.pes));
     return {plan.chunks * (rounds + (plan.wraps ? 1 : 0)), staged(problem) * block,
             (static_cast<std::uint64_t>(problem.pes) - 1) * block, 0};
@@ -35,7 +35,7 @@ class Doubling {
       : x_(x),
         block_at_(block_at),
         plan_(pipeline(x.problem(), params)),
-        element_(size_of(x.problem().dtype)),
+        element_(element_bytes(x.problem())),
         rounds_(doubling_rounds(x.pes())) {}
 
   void run() {

@@ -34,7 +34,7 @@ class RingCall {
   RingCall(Execution& x, const Params& params)
       : x_(x),
         plan_(ring_pieces::pipeline(x.problem(), params)),
-        element_(size_of(x.problem().dtype)),
+        element_(element_bytes(x.problem())),
         before_(ring_before(x.pe(), x.pes())) {}
 
   std::size_t pieces() const { return plan_.chunks; }

@@ -29,7 +29,7 @@ std::size_t scratch_bytes(const Problem&, const Params& params) {
 }
 
 Pipeline pipeline(std::size_t longest, const Problem& problem, const Params& params) {
-  return Pipeline::plan(longest, size_of(problem.dtype),
+  return Pipeline::plan(longest, element_bytes(problem),
                         static_cast<std::size_t>(params[kChunkBytes]),
                         static_cast<std::size_t>(params[kLag]), ring_of(params[kRingBytes]));
 }
@@ -37,7 +37,7 @@ Pipeline pipeline(std::size_t longest, const Problem& problem, const Params& par
 // Of counts as equal as can be; others are not among the facts of a problem.
 Traffic traffic(const Problem& problem, const Params& params, int pe) {
   const Pipeline plan = pipeline(even_count(problem, 0), problem, params);
-  const std::uint64_t mine = even_count(problem, pe) * size_of(problem.dtype);
+  const std::uint64_t mine = even_count(problem, pe) * element_bytes(problem);
   return {plan.chunks * (plan.wraps ? 2 : 1), mine, bytes_of(problem) - mine, 0};
 }
 
@@ -46,7 +46,7 @@ class Chunks {
   Chunks(Execution& x, const Params& params)
       : x_(x),
         plan_(pipeline(longest_block(x), x.problem(), params)),
-        element_(size_of(x.problem().dtype)),
+        element_(element_bytes(x.problem())),
         store_(store_of(params[kStore])) {}
 
   std::size_t steps() const { return plan_.chunks + plan_.lag; }

@@ -35,14 +35,15 @@ constexpr std::array<Parameter, 2> kParameters = {ring_parameter(4 << 20),
                                                   chunk_parameter(1 << 20)};
 /// Slices are whole lines, so many PEs need a larger ring.
 std::size_t scratch_bytes(const Problem& problem, const Params& params) {
-  return std::max(ring_of(params[kRingBytes]),
-                  std::bit_ceil(static_cast<std::size_t>(problem.pes) * 2048));
+  const auto pes = static_cast<std::size_t>(problem.pes);
+  return std::max({ring_of(params[kRingBytes]), std::bit_ceil(pes * 2048),
+                   Pipeline::least_ring(element_bytes(problem), 0, 3, 3 * pes + 2)});
 }
 
 // A block is staged two and a half times, in slices.
 Pipeline pipeline(const Problem& problem, const Params& params) {
   return Pipeline::plan(
-      problem.count, size_of(problem.dtype), static_cast<std::size_t>(params[kChunkBytes]), 0,
+      problem.count, element_bytes(problem), static_cast<std::size_t>(params[kChunkBytes]), 0,
       scratch_bytes(problem, params), 3, 3 * static_cast<std::size_t>(problem.pes) + 2);
 }
 
@@ -60,7 +61,7 @@ Traffic traffic(const Problem& problem, const Params& params, int pe) {
               0};
   for (std::size_t b = 0; b < plan.chunks; ++b) {
     const auto bytes = [&](int first, int n) {
-      return slices_of(problem, plan.part(b), first, n).size * size_of(problem.dtype);
+      return slices_of(problem, plan.part(b), first, n).size * element_bytes(problem);
     };
     const Halving start = Halving::of(pe, 0, problem.pes);
     sum.bytes_stored += bytes(start.theirs, start.half);
@@ -82,7 +83,7 @@ class RabenseifnerCall {
   RabenseifnerCall(Execution& x, const Params& params)
       : x_(x),
         plan_(pipeline(x.problem(), params)),
-        element_(size_of(x.problem().dtype)),
+        element_(element_bytes(x.problem())),
         rounds_(doubling_rounds(x.pes())) {}
 
   std::size_t blocks() const { return plan_.chunks; }

@@ -9,11 +9,12 @@
 // Cost a PE: log2 p steps a piece; log2 p n bytes stored and loaded, log2 p folds of n x 2.
 // Needs: p >= 2, any count; a ring of `ring_bytes`; no average.
 // Order: by halves; the same folds in the same order on every PE, so the same bits: not the left
-//        fold.
+//        fold. From left to right where p is a power of two; else what PEs behind give comes early.
 // Signals: with R rounds, piece m has the steps from m (R + 2): 1 is what PEs behind give, r + 2
 //          what is read in round r, R + 2 the result for PEs behind. `consumed` (m + 1) (R + 2)
 //          says that I have read piece m, raised only if the pieces do not all fit in the ring.
 // Source: Thakur, Rabenseifner, Gropp 2005, section 4.5.
+#include <algorithm>
 #include <array>
 
 #include "collectives/allreduce/registry.hpp"
@@ -30,19 +31,31 @@ enum : std::size_t { kRingBytes, kChunkBytes };
 constexpr std::array<Parameter, 2> kParameters = {ring_parameter(4 << 20),
                                                   chunk_parameter(1 << 18)};
 
-std::size_t scratch_bytes(const Problem&, const Params& params) {
-  return ring_of(params[kRingBytes]);
-}
-
 int rounds_of(const Problem& problem) { return doubling_rounds(Extras::of(problem.pes).core); }
 
-// A piece is staged for each round, and twice for the PEs behind.
-Pipeline pipeline(const Problem& problem, const Params& params) {
+/// A piece is staged for each round, and twice for the PEs behind.
+std::size_t times_of(const Problem& problem) {
   const bool extras = Extras::of(problem.pes).any(problem.pes);
-  const auto times = static_cast<std::size_t>(rounds_of(problem) + (extras ? 2 : 0));
-  return Pipeline::plan(problem.count, size_of(problem.dtype),
+  return static_cast<std::size_t>(rounds_of(problem) + (extras ? 2 : 0));
+}
+
+const char* supports(const Problem& problem) {
+  if (const char* reason = needs::pairs(problem)) return reason;
+  if (problem.commutative || !Extras::of(problem.pes).any(problem.pes)) return nullptr;
+  return "keeps the order of a power of two of PEs only, and the operation is not commutative";
+}
+
+std::size_t scratch_bytes(const Problem& problem, const Params& params) {
+  const std::size_t times = times_of(problem);
+  return std::max(ring_of(params[kRingBytes]),
+                  Pipeline::least_ring(element_bytes(problem), 0, times, times));
+}
+
+Pipeline pipeline(const Problem& problem, const Params& params) {
+  const std::size_t times = times_of(problem);
+  return Pipeline::plan(problem.count, element_bytes(problem),
                         static_cast<std::size_t>(params[kChunkBytes]), 0,
-                        ring_of(params[kRingBytes]), times, times);
+                        scratch_bytes(problem, params), times, times);
 }
 
 Traffic traffic(const Problem& problem, const Params& params, int pe) {
@@ -62,7 +75,7 @@ class DoublingCall {
   DoublingCall(Execution& x, const Params& params)
       : x_(x),
         plan_(pipeline(x.problem(), params)),
-        element_(size_of(x.problem().dtype)),
+        element_(element_bytes(x.problem())),
         extras_(Extras::of(x.pes())),
         rounds_(rounds_of(x.problem())),
         extra_(extras_.is_extra(x.pe()) ? -1 : extras_.extra(x.pe(), x.pes())) {}
@@ -175,10 +188,11 @@ constinit const Algorithm kRecursiveDoubling = {
     .source = "Thakur, Rabenseifner, Gropp 2005",
     .keeps_ordered = false,
     .parameters = kParameters,
-    .supports = needs::pairs,
+    .supports = supports,
     .scratch_bytes = scratch_bytes,
     .traffic = traffic,
     .run = run,
+    .keeps_order = true,
 };
 
 }  // namespace tutti::detail::allreduce

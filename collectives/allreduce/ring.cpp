@@ -11,6 +11,7 @@
 // Signals: step s of the call publishes what phase s wrote to my staging; `consumed` s says that I
 //          have read the previous PE's step s.
 // Source: Patarasuk, Yuan, "Bandwidth optimal all-reduce algorithms for clusters" (2009).
+#include <algorithm>
 #include <array>
 
 #include "collectives/allreduce/registry.hpp"
@@ -26,15 +27,17 @@ namespace {
 enum : std::size_t { kRingBytes, kChunkBytes };
 constexpr std::array<Parameter, 2> kParameters = {ring_parameter(4 << 20),
                                                   chunk_parameter(1 << 20)};
-std::size_t scratch_bytes(const Problem&, const Params& params) {
-  return ring_of(params[kRingBytes]);
+std::size_t scratch_bytes(const Problem& problem, const Params& params) {
+  return std::max(ring_of(params[kRingBytes]),
+                  Pipeline::least_ring(element_bytes(problem), 0, 2,
+                                       2 * static_cast<std::size_t>(problem.pes)));
 }
 
 // A block is staged twice, a slice at a time: partial sums, then results.
 Pipeline pipeline(const Problem& problem, const Params& params) {
-  return Pipeline::plan(problem.count, size_of(problem.dtype),
-                        static_cast<std::size_t>(params[kChunkBytes]), 0,
-                        ring_of(params[kRingBytes]), 2, 2 * static_cast<std::size_t>(problem.pes));
+  return Pipeline::plan(
+      problem.count, element_bytes(problem), static_cast<std::size_t>(params[kChunkBytes]), 0,
+      scratch_bytes(problem, params), 2, 2 * static_cast<std::size_t>(problem.pes));
 }
 
 class RingCall {
@@ -42,7 +45,7 @@ class RingCall {
   RingCall(Execution& x, const Params& params)
       : x_(x),
         plan_(pipeline(x.problem(), params)),
-        element_(size_of(x.problem().dtype)),
+        element_(element_bytes(x.problem())),
         before_(ring_before(x.pe(), x.pes())) {}
 
   std::size_t blocks() const { return plan_.chunks; }
@@ -108,7 +111,7 @@ class RingCall {
 
 Traffic traffic(const Problem& problem, const Params& params, int pe) {
   const Pipeline plan = pipeline(problem, params);
-  const std::uint64_t element = size_of(problem.dtype);
+  const std::uint64_t element = element_bytes(problem);
   const int pes = problem.pes;
   const auto steps = static_cast<std::uint64_t>(2 * pes - 1);
   Traffic sum{plan.chunks * (steps + (plan.wraps ? steps - 1 : 0)), 0, 0, 0};

@@ -22,13 +22,13 @@ namespace {
 
 Traffic traffic(const Problem& problem, const Params&, int pe) {
   const auto others = static_cast<std::uint64_t>(problem.pes) - 1;
-  const std::uint64_t bytes = slice_of(problem, problem.count, pe).size * size_of(problem.dtype);
+  const std::uint64_t bytes = slice_of(problem, problem.count, pe).size * element_bytes(problem);
   return {2, others * bytes, others * bytes, (others + 1) * bytes};
 }
 
 void push(Execution& x) {
   const Part mine = slice_of(x.problem(), x.problem().count, x.pe());
-  const std::size_t element = size_of(x.problem().dtype);
+  const std::size_t element = element_bytes(x.problem());
   const auto sources = x.sources();
   const auto targets = x.targets();
   for (int pe = 0; pe < x.pes(); ++pe) {

@@ -15,6 +15,7 @@
 //          only if the vector is longer than the ring.
 // Source: Sanders, Speck, Traff, "Two-tree algorithms for full bandwidth broadcast, reduction and
 //         scan" (2009), section 2 (the single pipelined tree).
+#include <algorithm>
 #include <array>
 
 #include "collectives/allreduce/registry.hpp"
@@ -36,15 +37,17 @@ const char* supports(const Problem& problem) {
   return problem.pes < 2 ? "needs at least 2 PEs" : nullptr;
 }
 
-std::size_t scratch_bytes(const Problem&, const Params& params) {
-  return ring_of(params[kRingBytes]);
+std::size_t scratch_bytes(const Problem& problem, const Params& params) {
+  return std::max(
+      ring_of(params[kRingBytes]),
+      Pipeline::least_ring(element_bytes(problem), static_cast<std::size_t>(params[kLag]), 2, 2));
 }
 
 // A chunk is staged twice: partial result, then result.
 Pipeline pipeline(const Problem& problem, const Params& params) {
-  return Pipeline::plan(problem.count, size_of(problem.dtype),
-                        static_cast<std::size_t>(params[kChunkBytes]),
-                        static_cast<std::size_t>(params[kLag]), ring_of(params[kRingBytes]), 2, 2);
+  return Pipeline::plan(
+      problem.count, element_bytes(problem), static_cast<std::size_t>(params[kChunkBytes]),
+      static_cast<std::size_t>(params[kLag]), scratch_bytes(problem, params), 2, 2);
 }
 
 Traffic traffic(const Problem& problem, const Params& params, int pe) {
@@ -65,7 +68,7 @@ class Tree {
   Tree(Execution& x, const Params& params)
       : x_(x),
         plan_(pipeline(x.problem(), params)),
-        element_(size_of(x.problem().dtype)),
+        element_(element_bytes(x.problem())),
         parent_(kary_parent(x.pe(), static_cast<int>(params[kFanout]))),
         first_child_(kary_first_child(x.pe(), static_cast<int>(params[kFanout]))),
         children_(kary_children(x.pe(), static_cast<int>(params[kFanout]), x.pes())) {}

@@ -28,22 +28,25 @@ constexpr std::array<Parameter, 4> kParameters = {
     ring_parameter(4 << 20), chunk_parameter(1 << 19),
     Parameter{"lag", 1, 3, 1, "blocks between staging and folding, folding and gathering"},
     store_parameter()};
-std::size_t scratch_bytes(const Problem&, const Params& params) {
-  return ring_of(params[kRingBytes]);
+std::size_t scratch_bytes(const Problem& problem, const Params& params) {
+  return std::max(
+      ring_of(params[kRingBytes]),
+      Pipeline::least_ring(element_bytes(problem), static_cast<std::size_t>(params[kLag]), 2,
+                           static_cast<std::size_t>(problem.pes) + 1));
 }
 
 // A block stages at most itself and one folded slice: twice its bytes.
 Pipeline pipeline(const Problem& problem, const Params& params) {
-  return Pipeline::plan(problem.count, size_of(problem.dtype),
+  return Pipeline::plan(problem.count, element_bytes(problem),
                         static_cast<std::size_t>(params[kChunkBytes]),
-                        static_cast<std::size_t>(params[kLag]), ring_of(params[kRingBytes]), 2,
+                        static_cast<std::size_t>(params[kLag]), scratch_bytes(problem, params), 2,
                         static_cast<std::size_t>(problem.pes) + 1);
 }
 
 Traffic traffic(const Problem& problem, const Params& params, int pe) {
   const Pipeline plan = pipeline(problem, params);
   const auto pes = static_cast<std::uint64_t>(problem.pes);
-  const std::uint64_t element = size_of(problem.dtype);
+  const std::uint64_t element = element_bytes(problem);
   const std::uint64_t steps = plan.chunks + 2 * plan.lag;
   Traffic sum{plan.chunks + plan.lag + (plan.wraps ? steps : 0), 0, 0, 0};
   for (std::size_t b = 0; b < plan.chunks; ++b) {
@@ -61,7 +64,7 @@ class TwoShot {
   TwoShot(Execution& x, const Params& params)
       : x_(x),
         plan_(pipeline(x.problem(), params)),
-        element_(size_of(x.problem().dtype)),
+        element_(element_bytes(x.problem())),
         store_(store_of(params[kStore])) {}
 
   std::size_t steps() const { return plan_.chunks + 2 * plan_.lag; }

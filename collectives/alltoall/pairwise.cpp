@@ -32,7 +32,7 @@ class Rounds {
   Rounds(Execution& x, const Params& params)
       : x_(x),
         plan_(ring_pieces::pipeline(x.problem(), params)),
-        element_(size_of(x.problem().dtype)) {}
+        element_(element_bytes(x.problem())) {}
 
   std::size_t pieces() const { return plan_.chunks; }
 

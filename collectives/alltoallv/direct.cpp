@@ -35,7 +35,7 @@ Pipeline pipeline(std::size_t longest, const Problem& problem, const Params& par
   blocks.count = longest;
   Pipeline plan = StagedBlocks::pipeline(blocks, params);
   const auto pes = static_cast<std::size_t>(problem.pes);
-  const std::size_t each = (plan.chunk * size_of(problem.dtype) + 128) * pes;
+  const std::size_t each = (plan.chunk * element_bytes(problem) + 128) * pes;
   plan.wraps = (plan.chunks + 3) * each > StagedBlocks::scratch_bytes(problem, params);
   return plan;
 }
@@ -76,7 +76,7 @@ std::size_t agree(Execution& x) {
 }
 
 void take(Execution& x, CountedBlocks& blocks, std::size_t k) {
-  const std::size_t element = size_of(x.problem().dtype);
+  const std::size_t element = element_bytes(x.problem());
   for (int i = 0; i < x.pes(); ++i) {
     const int pe = ring_place(x.pe(), i, x.pes());  // not all from PE 0 at once
     const BlockRange block = x.out_block(pe);

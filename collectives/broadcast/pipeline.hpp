@@ -19,7 +19,7 @@ using rooted_pieces::scratch_bytes;
 /// parent says that it is here before it waits.
 inline void pass_on(Execution& x, const Params& params, int parent, bool staging) {
   const Pipeline plan = rooted_pieces::pipeline(x.problem(), params);
-  const std::size_t element = size_of(x.problem().dtype);
+  const std::size_t element = element_bytes(x.problem());
   for (std::size_t k = 0; k < plan.chunks; ++k) {
     const Part part = plan.part(k);
     const std::size_t bytes = part.size * element;

@@ -28,7 +28,7 @@ constexpr std::size_t kLag = 1;
 
 // A block is staged by the root, and in slices by the others.
 Pipeline pipeline(const Problem& problem, const Params& params) {
-  return Pipeline::plan(problem.count, size_of(problem.dtype),
+  return Pipeline::plan(problem.count, element_bytes(problem),
                         static_cast<std::size_t>(params[rooted_pieces::kChunkBytes]), kLag,
                         rooted_pieces::scratch_bytes(problem, params), 2, 4);
 }
@@ -39,7 +39,7 @@ Traffic traffic(const Problem& problem, const Params& params, int pe) {
   if (pe == 0) return {plan.chunks + consumed, bytes_of(problem), 0, 0};
   std::uint64_t slices = 0;
   for (std::size_t b = 0; b < plan.chunks; ++b) {
-    slices += slice_of(problem, plan.part(b).size, pe).size * size_of(problem.dtype);
+    slices += slice_of(problem, plan.part(b).size, pe).size * element_bytes(problem);
   }
   return {1 + plan.chunks + consumed, slices, bytes_of(problem), 0};
 }
@@ -49,7 +49,7 @@ class Slices {
   Slices(Execution& x, const Params& params)
       : x_(x),
         plan_(pipeline(x.problem(), params)),
-        element_(size_of(x.problem().dtype)),
+        element_(element_bytes(x.problem())),
         store_(store_of(params[kStore])) {}
 
   std::size_t steps() const { return plan_.chunks + kLag; }

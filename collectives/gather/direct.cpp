@@ -18,7 +18,7 @@ namespace tutti::detail::gather {
 namespace {
 
 void take(Execution& x, std::size_t k, const Part& piece, const Staged& range) {
-  const std::size_t element = size_of(x.problem().dtype);
+  const std::size_t element = element_bytes(x.problem());
   const std::size_t bytes = piece.size * element;
   for (int pe = 0; pe < x.pes(); ++pe) {
     x.await(pe, k + 1);

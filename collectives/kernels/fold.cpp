@@ -210,7 +210,10 @@ namespace tutti::detail {
 HWY_EXPORT(lookup);
 HWY_EXPORT(target_name);
 
-FoldFn fold_kernel(DType type, Op op) noexcept { return HWY_DYNAMIC_DISPATCH(lookup)(type, op); }
+FoldFn fold_kernel(DType type, Op op) noexcept {
+  if (type == DType::User || op == Op::User) return nullptr;
+  return HWY_DYNAMIC_DISPATCH(lookup)(type, op);
+}
 
 std::string_view fold_instruction_set() noexcept { return HWY_DYNAMIC_DISPATCH(target_name)(); }
 

@@ -27,7 +27,8 @@ struct FoldArgs {
 
 using FoldFn = void (*)(const FoldArgs&) noexcept;
 
-/// The kernel for this CPU, or nullptr where type x op is not defined (bitwise on floats).
+/// The kernel for this CPU, or nullptr where type x op is not defined (bitwise on floats) or the
+/// program's own.
 FoldFn fold_kernel(DType type, Op op) noexcept;
 
 /// Name of the instruction set that `fold_kernel` chose on this CPU ("AVX3", "AVX2", ...).

@@ -41,7 +41,7 @@ class Climb {
   Climb(Execution& x, const Params& params)
       : x_(x),
         plan_(rooted_pieces::pipeline(x.problem(), params)),
-        element_(size_of(x.problem().dtype)),
+        element_(element_bytes(x.problem())),
         store_(store_of(params[rooted_pieces::kStore])),
         parent_(binomial_parent(x.pe(), x.root(), x.pes())),
         children_(binomial_children(x.pe(), x.root(), x.pes())) {}

@@ -26,7 +26,7 @@ Traffic traffic(const Problem& problem, const Params& params, int pe) {
 }
 
 void fold(Execution& x, std::size_t k, const Part& piece, const Staged& range) {
-  const std::size_t element = size_of(x.problem().dtype);
+  const std::size_t element = element_bytes(x.problem());
   x.await_all(k + 1);
   const auto sources = x.sources();
   for (int pe = 0; pe < x.pes(); ++pe) {

@@ -29,13 +29,13 @@ Pipeline pipeline(std::size_t longest, const Problem& problem, const Params& par
 Traffic traffic(const Problem& problem, const Params& params, int pe) {
   const Pipeline plan = pipeline(even_count(problem, 0), problem, params);
   const auto pes = static_cast<std::uint64_t>(problem.pes);
-  const std::uint64_t mine = even_count(problem, pe) * size_of(problem.dtype);
+  const std::uint64_t mine = even_count(problem, pe) * element_bytes(problem);
   return {plan.chunks * (plan.wraps ? 2 : 1), bytes_of(problem) - mine, (pes - 1) * mine,
           pes * mine};
 }
 
 void fold(Execution& x, CountedBlocks& blocks, std::size_t k) {
-  const std::size_t element = size_of(x.problem().dtype);
+  const std::size_t element = element_bytes(x.problem());
   const Part mine = blocks.piece(x.in_block(x.pe()), k);
   x.await_all(blocks.step(k));
   const auto sources = x.sources();

@@ -17,6 +17,10 @@ constexpr std::size_t whole_granules(std::size_t bytes) noexcept {
   return (bytes + kGranuleBytes - 1) / kGranuleBytes * kGranuleBytes;
 }
 
+constexpr std::size_t elements_of_granule(std::size_t element_bytes) noexcept {
+  return element_bytes < kGranuleBytes ? kGranuleBytes / element_bytes : 1;
+}
+
 /// Part `i` of `n` things in `parts` parts: sizes differ by at most one, and may be 0.
 constexpr Part part_of(std::size_t i, std::size_t parts, std::size_t n) noexcept {
   const std::size_t each = n / parts;

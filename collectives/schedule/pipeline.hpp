@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 
 #include "collectives/schedule/partition.hpp"
@@ -17,11 +18,19 @@ struct Pipeline {
   std::size_t lag = 0;
   bool wraps = false;  ///< whether ring bytes are used twice in one call
 
-  /// `staged_per_chunk`: ring bytes that a chunk of one byte needs at most, times `parts` ranges.
+  /// The smallest ring in which every chunk can have an element; arguments as of `plan`.
+  static constexpr std::size_t least_ring(std::size_t element_bytes, std::size_t lag,
+                                          std::size_t staged_per_chunk = 1, std::size_t parts = 1) {
+    return std::bit_ceil((lag + 2) *
+                         (staged_per_chunk * element_bytes + padding_of(element_bytes, parts)));
+  }
+
+  /// `ring_bytes` is at least `least_ring`. `staged_per_chunk`: ring bytes that a chunk of one byte
+  /// needs at most, times `parts` ranges.
   static constexpr Pipeline plan(std::size_t count, std::size_t element_bytes,
                                  std::size_t chunk_bytes, std::size_t lag, std::size_t ring_bytes,
                                  std::size_t staged_per_chunk = 1, std::size_t parts = 1) {
-    const std::size_t padding = parts * kGranuleBytes;
+    const std::size_t padding = padding_of(element_bytes, parts);
     // One chunk needs the room of two calls: who has arrived has left the last but one. Small
     // calls, in which each division shows, are decided here.
     const std::size_t whole = count * element_bytes;
@@ -47,6 +56,12 @@ struct Pipeline {
   }
 
   constexpr Part part(std::size_t i) const { return piece_of(i, count, chunk); }
+
+ private:
+  /// A range is rounded up to lines, and the longest slice to a granule or to an element.
+  static constexpr std::size_t padding_of(std::size_t element_bytes, std::size_t parts) {
+    return parts * std::max(kGranuleBytes, element_bytes);
+  }
 };
 
 }  // namespace tutti::detail

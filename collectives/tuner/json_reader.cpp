@@ -130,8 +130,8 @@ Rule read_rule(const JsonValue& value, const Catalog& catalog) {
   rule.nodes = range("nodes", kPesRule);
   rule.bytes = range("bytes", kBytesRule);
   rule.line_ns = range("line_ns", kLineRule);
-  if (object.has("dtype")) rule.dtype = object.at("dtype").enumerator<DType>("dtype", kDTypes);
-  if (object.has("op")) rule.op = object.at("op").enumerator<Op>("op", kOps);
+  if (object.has("dtype")) rule.dtype = object.at("dtype").enumerator<DType>("dtype", kDTypes + 1);
+  if (object.has("op")) rule.op = object.at("op").enumerator<Op>("op", kOps + 1);
   if (object.has("memory")) rule.memory = object.at("memory").enumerator<Memory>("memory", 2);
   if (object.has("contract")) {
     rule.contract = object.at("contract").enumerator<Contract>("contract", 2);

@@ -100,16 +100,25 @@ const char* why_not(const Algorithm& algorithm, const Problem& problem) {
       !algorithm.keeps_ordered) {
     return "it does not keep the contract 'ordered'";
   }
+  if (!problem.commutative && !algorithm.keeps_order && !algorithm.keeps_ordered) {
+    return "it does not keep the order of the PEs, and the operation is not commutative";
+  }
   return algorithm.supports(problem);
 }
 
 std::string describe(const Problem& problem) {
   const bool reducing = reduces(problem.collective);
-  return fmt::format("{} of {} bytes ({} {}{}{}), {}{}{}, {} PE{} on {} node{}, line {} ns{}",
-                     name_of(problem.collective), bytes_of(problem), problem.count,
-                     name_of(problem.dtype), reducing ? " " : "",
-                     reducing ? name_of(problem.op) : "", name_of(problem.memory),
-                     reducing ? ", " : "", reducing ? name_of(problem.contract) : "", problem.pes,
+  std::string elements(name_of(problem.dtype));
+  if (problem.dtype == DType::User) {
+    elements += fmt::format(" of {} bytes", problem.element_bytes);
+  } else if (reducing) {
+    elements += fmt::format(" {}", name_of(problem.op));
+  }
+  if (!problem.commutative) elements += ", not commutative";
+  return fmt::format("{} of {} bytes ({} {}), {}{}{}, {} PE{} on {} node{}, line {} ns{}",
+                     name_of(problem.collective), bytes_of(problem), problem.count, elements,
+                     name_of(problem.memory), reducing ? ", " : "",
+                     reducing ? name_of(problem.contract) : "", problem.pes,
                      problem.pes == 1 ? "" : "s", problem.nodes, problem.nodes == 1 ? "" : "s",
                      problem.line_ns, problem.reachable ? "" : ", not reachable by load and store");
 }

@@ -48,7 +48,7 @@ const char* why_not(const Algorithm& algorithm, const Problem& problem);
 std::string describe(const Problem& problem);
 
 /// The facts of a problem in 16 bytes, without loss for 1 to 65536 PEs and nodes and line_ns below
-/// 2^18.
+/// 2^18, and elements of a program's own below 2^48.
 struct DecisionKey {
   std::uint64_t facts = 0;
   std::uint64_t count = 0;
@@ -64,14 +64,16 @@ constexpr DecisionKey key_of(const Problem& problem) noexcept {
   static_assert(kCollectives <= 16);
   append(problem.collective, 4);
   append(problem.dtype, 4);
-  append(problem.op, 3);
+  // An operation of the program's own goes with its type and has no name but this.
+  const bool user = problem.dtype == DType::User;
+  append(user ? static_cast<unsigned>(problem.commutative) : static_cast<unsigned>(problem.op), 3);
   append(problem.memory, 1);
   append(problem.contract, 1);
   append(problem.reachable, 1);
   append(problem.pes - 1, 16);
   append(problem.nodes - 1, 16);
   append(problem.line_ns, 18);
-  return {facts, problem.count};
+  return {facts, user ? problem.count | (problem.element_bytes - 1) << 48 : problem.count};
 }
 
 /// What was derived from the last problems (a decision, a plan), so that a repeated call costs one

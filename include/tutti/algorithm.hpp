@@ -66,6 +66,10 @@ struct Algorithm {
   void (*run)(Execution&, const Params&);
   /// Raised by a change that makes measurements of the algorithm stale.
   std::uint32_t revision = 1;
+  /// Whether it folds the PEs' operands from left to right, in whatever brackets: enough for an
+  /// operation that is associative and not commutative. `keeps_ordered` implies it. Where that
+  /// holds for some numbers of PEs only, `supports` refuses the others.
+  bool keeps_order = false;
 };
 
 /// The built-in algorithms of a collective, simplest first.

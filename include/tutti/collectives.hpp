@@ -32,6 +32,16 @@ namespace detail {
 
 struct Prepared;
 
+/// A reduction of the program's own with its element type erased; see `UserOp`.
+struct UserFold {
+  /// acc[i] = acc[i] o next[i]
+  void (*call)(const UserFold& self, void* acc, const void* next, std::size_t count) = nullptr;
+  void (*function)() = nullptr;  ///< the program's, of a type that `call` knows
+  const void* context = nullptr;
+  std::size_t element_bytes = 1;
+  bool commutative = true;
+};
+
 /// A caller's buffers with the element type erased. `count` as in `Problem`.
 struct Buffers {
   const std::byte* in = nullptr;
@@ -44,7 +54,11 @@ struct Buffers {
   std::span<const std::size_t> counts = {};      ///< of the blocks; of alltoallv: those sent
   std::span<const std::size_t> out_counts = {};  ///< of alltoallv: those received
   Prepared* prepared = nullptr;  ///< not null: the call is kept there instead of being run
+  UserFold user = {};            ///< where `dtype` is `User`
 };
+constexpr std::size_t element_bytes(const Buffers& buffers) noexcept {
+  return buffers.dtype == DType::User ? buffers.user.element_bytes : size_of(buffers.dtype);
+}
 TUTTI_API void allreduce(Team& team, const Buffers& buffers, Op op, const Call& call);
 TUTTI_API void allgather(Team& team, const Buffers& buffers, const Call& call);
 TUTTI_API void reduce_scatter(Team& team, const Buffers& buffers, Op op, const Call& call);

@@ -80,15 +80,22 @@ struct Problem {
   /// Elements: one PE's block if `has_blocks`, else the vector: all blocks together where they have
   /// counts, but 0 for alltoallv, whose counts are not equal on all PEs.
   std::size_t count = 0;
+  std::size_t element_bytes = 1;  ///< of `DType::User`: 1 to 65536
+  bool commutative = true;        ///< `Op::User` alone may not be: then the order of PEs is kept
 
   friend bool operator==(const Problem&, const Problem&) = default;
 };
+
+/// Bytes of one element of a problem.
+constexpr std::size_t element_bytes(const Problem& problem) noexcept {
+  return problem.dtype == DType::User ? problem.element_bytes : size_of(problem.dtype);
+}
 
 /// Size in nccl-tests' sense, in bytes: the vector (allreduce, broadcast, reduce, ring_shift), or
 /// the blocks of all PEs together: the output of allgather(v) and gather(v), the input of
 /// reduce_scatter(v), scatter(v) and alltoall; 0 for alltoallv.
 constexpr std::size_t bytes_of(const Problem& problem) noexcept {
-  const std::size_t part = problem.count * size_of(problem.dtype);
+  const std::size_t part = problem.count * element_bytes(problem);
   return has_blocks(problem.collective) ? part * static_cast<std::size_t>(problem.pes) : part;
 }
 

@@ -24,6 +24,7 @@
 #include "tutti/transfer.hpp"
 #include "tutti/tuning.hpp"
 #include "tutti/types.hpp"
+#include "tutti/user_op.hpp"
 #include "tutti/version.hpp"
 #include "tutti/view.hpp"
 #include "tutti/wait.hpp"

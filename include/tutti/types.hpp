@@ -31,27 +31,29 @@ TUTTI_API f16 to_f16(float value) noexcept;
 /// Rounds to nearest-even, denormals kept; a NaN becomes the canonical quiet NaN.
 TUTTI_API bf16 to_bf16(float value) noexcept;
 
-/// Element types of collectives.
-enum class DType : std::uint8_t { F32, F64, F16, BF16, I8, U8, I16, U16, I32, U32, I64, U64 };
+/// Element types of collectives. `User` is any type of a program's own, for which the problem says
+/// the bytes of an element (`UserOp`); it is not one of the `kDTypes`.
+enum class DType : std::uint8_t { F32, F64, F16, BF16, I8, U8, I16, U16, I32, U32, I64, U64, User };
 inline constexpr std::size_t kDTypes = 12;
 
 /// Reductions. `Avg` is the sum divided by the team size (integers truncate towards zero); the
-/// bitwise ones are for integers only. NaN wins in `Min` and `Max`; integers wrap.
-enum class Op : std::uint8_t { Sum, Prod, Min, Max, Avg, And, Or, Xor };
+/// bitwise ones are for integers only. NaN wins in `Min` and `Max`; integers wrap. `User` is a
+/// function of the program (`UserOp`), on elements of type `User`; it is not one of the `kOps`.
+enum class Op : std::uint8_t { Sum, Prod, Min, Max, Avg, And, Or, Xor, User };
 inline constexpr std::size_t kOps = 8;
 
-/// Bytes of one element.
+/// Bytes of one element; 0 for `User`, see `element_bytes`.
 constexpr std::size_t size_of(DType type) noexcept {
-  constexpr std::uint8_t kBytes[kDTypes] = {4, 8, 2, 2, 1, 1, 2, 2, 4, 4, 8, 8};
+  constexpr std::uint8_t kBytes[kDTypes + 1] = {4, 8, 2, 2, 1, 1, 2, 2, 4, 4, 8, 8, 0};
   return kBytes[static_cast<std::size_t>(type)];
 }
 
-constexpr bool is_integer(DType type) noexcept { return type >= DType::I8; }
+constexpr bool is_integer(DType type) noexcept { return type >= DType::I8 && type <= DType::U64; }
 
-/// The field's short names: "f32", "bf16", "i64", ...; "sum", "min", ...
+/// The field's short names: "f32", "bf16", "i64", ...; "sum", "min", ...; "user".
 TUTTI_API std::string_view name_of(DType type) noexcept;
 TUTTI_API std::string_view name_of(Op op) noexcept;
-/// The inverse; throws `Error` (InvalidArgument) with the list of valid names.
+/// The inverse, but for "user"; throws `Error` (InvalidArgument) with the list of valid names.
 TUTTI_API DType dtype_from(std::string_view name);
 TUTTI_API Op op_from(std::string_view name);
 

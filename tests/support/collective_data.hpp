@@ -36,6 +36,7 @@ inline int fold(Op op, int a, int b) {
       return a ^ b;
     case Op::Sum:
     case Op::Avg:
+    case Op::User:
       break;
   }
   return a + b;

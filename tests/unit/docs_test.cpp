@@ -27,8 +27,10 @@ std::string row_of(const Algorithm& algorithm) {
     parameters += (parameters.empty() ? "" : " ") + std::string(p.name);
   }
   return "| " + std::string(name_of(algorithm.collective)) + " | " + algorithm.name + " | " +
-         (algorithm.keeps_ordered ? "consistent, ordered" : "consistent") + " | " +
-         (parameters.empty() ? "-" : parameters) + " | " + algorithm.summary;
+         (algorithm.keeps_ordered ? "consistent, ordered"
+          : algorithm.keeps_order ? "consistent, left to right"
+                                  : "consistent") +
+         " | " + (parameters.empty() ? "-" : parameters) + " | " + algorithm.summary;
 }
 
 TEST(Docs, the_table_of_algorithms_is_the_registries) {

@@ -73,14 +73,18 @@ TEST(Partition, huge_counts_do_not_overflow) {
 
 TEST(Pipeline, what_is_in_flight_fits_in_the_ring) {
   for (std::size_t ring : {16u << 10, 64u << 10, 2u << 20}) {
-    for (std::size_t element : {1, 2, 4, 8}) {
+    for (std::size_t element : {1, 2, 4, 8, 24, 129, 4097, 65536}) {
       for (std::size_t lag = 0; lag <= 4; ++lag) {
         for (std::size_t parts : {1, 2, 9, 17}) {
           for (std::size_t times : {std::size_t{1}, std::size_t{2}, parts}) {
+            const std::size_t room =
+                std::max(ring, Pipeline::least_ring(element, lag, times, parts));
             const Pipeline plan =
-                Pipeline::plan(1'000'003, element, 4u << 20, lag, ring, times, parts);
-            const std::size_t staged = plan.chunk * element * times + parts * 128;
-            ASSERT_LE(staged * std::min(lag + 1, plan.chunks), ring) << ring << " " << element << " " << lag;
+                Pipeline::plan(1'000'003, element, 4u << 20, lag, room, times, parts);
+            // Each part may be longer by what is no whole granule, or by an element.
+            const std::size_t rounding = std::max<std::size_t>(128, element);
+            const std::size_t staged = plan.chunk * element * times + parts * rounding;
+            ASSERT_LE(staged * std::min(lag + 1, plan.chunks), room) << ring << " " << element << " " << lag;
             ASSERT_EQ(plan.part(plan.chunks - 1).begin + plan.part(plan.chunks - 1).size,
                       1'000'003u);
           }

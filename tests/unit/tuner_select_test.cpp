@@ -255,6 +255,26 @@ TEST(TunerSelect, ordered_excludes_what_does_not_keep_it) {
   EXPECT_EQ(select(problem, input).algorithm, &fake::kRing);
 }
 
+TEST(TunerSelect, an_operation_that_does_not_commute_excludes_what_does_not_keep_the_order) {
+  Problem problem = allreduce_of(1000, 4);
+  problem.dtype = DType::User;
+  problem.op = Op::User;
+  problem.element_bytes = 32;
+  Algorithm algorithm = *algorithms(Collective::Allreduce).front();
+  algorithm.supports = [](const Problem&) -> const char* { return nullptr; };
+  for (const bool ordered : {false, true}) {
+    for (const bool order : {false, true}) {
+      algorithm.keeps_ordered = ordered;
+      algorithm.keeps_order = order;
+      problem.commutative = true;
+      EXPECT_EQ(why_not(algorithm, problem), nullptr);
+      problem.commutative = false;
+      EXPECT_EQ(why_not(algorithm, problem) == nullptr, ordered || order);
+    }
+  }
+  EXPECT_THAT(describe(problem), HasSubstr("32000 bytes (1000 user of 32 bytes, not commutative)"));
+}
+
 TEST(TunerSelect, a_problem_that_nothing_can_solve_lists_every_reason) {
   const std::vector<const Algorithm*> two = {&fake::kOneLine, &fake::kSymmetricPush};
   const Catalog catalog(two);
@@ -280,7 +300,13 @@ TEST(TunerSelect, equal_problems_get_equal_decisions_and_hashes) {
 
 TEST(TunerSelect, keys_differ_where_problems_differ) {
   const Problem base = allreduce_of(100, 3);
-  std::vector<Problem> all(12, base);
+  std::vector<Problem> all(16, base);
+  for (std::size_t i = 12; i < 16; ++i) {
+    all[i].dtype = DType::User;
+    all[i].op = Op::User;
+    all[i].element_bytes = i < 14 ? 32 : 65536;
+    all[i].commutative = i % 2 == 0;
+  }
   all[1].collective = Collective::Broadcast;
   all[11].collective = Collective::Alltoall;
   all[2].dtype = DType::U64;
