@@ -48,8 +48,8 @@ output); "MPI / this" is the median of ratios of neighbouring blocks, with its 9
   --block_ms=N               length of a block, 1 to 1000 (default 2)
   --help                     this text
 
-Variables: TUTTI_PES TUTTI_HEAP TUTTI_TIMEOUT TUTTI_TUNING TUTTI_ALGORITHM TUTTI_TRACE
-TUTTI_FOLLOW_REGIME.
+Variables: TUTTI_PES TUTTI_WORKERS TUTTI_HEAP TUTTI_TIMEOUT TUTTI_TUNING TUTTI_ALGORITHM
+TUTTI_TRACE TUTTI_FOLLOW_REGIME.
 Columns: time of a cycle and its interval; line transfer between the PEs' caches in ns and regime
 (near < 80, mid, far > 150); percent of the bound (docs/performance.md); wrong elements.
 )";

@@ -20,6 +20,13 @@ double seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
+/// Lets messages arrive and, for the program, started operations go on; whether one did.
+bool anything_moves(World& world) {
+  const bool delivered = world.transport() != nullptr && world.transport()->progress();
+  Fibers& fibers = world.fibers();
+  return (fibers.any() && !fibers.inside() && fibers.drive()) || delivered;
+}
+
 }  // namespace
 
 std::shared_ptr<TeamState> TeamState::create(const std::shared_ptr<World>& world,
@@ -113,13 +120,10 @@ void TeamState::check_departed(const WaitSite& site, Predicate ready) {
     if (i == me_ || (site.on >= 0 && site.on != i)) continue;
     const auto gone = world_->departed(member(i));
     if (!gone) continue;
-    // What it raised before it left is visible now, or waits for delivery. If anybody may raise the
-    // word, PEs that have finished are no reason to give up until all have.
-    while (world_->transport() != nullptr && world_->transport()->progress()) {
-    }
-    // Started operations that are waited for have not seen it yet.
-    Fibers& started = world_->fibers();
-    while (started.any() && !started.inside() && started.drive()) {
+    // What it raised before it left is visible now, or waits for delivery, or for an operation that
+    // I have started to see it. If anybody may raise the word, PEs that have finished are no reason
+    // to give up until all have.
+    while (anything_moves(*world_)) {
     }
     if (ready()) return;
     ++departed;
