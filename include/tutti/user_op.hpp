@@ -58,12 +58,14 @@ class UserOp {
   detail::UserFold fold_;
 };
 
-/// The operation of a function of two elements without state: a o b = F()(a, b).
-template <UserElement T, class F>
-requires std::is_empty_v<F> && std::default_initializable<F> &&
-    std::is_invocable_r_v<T, F, const T&, const T&>
-        UserOp<T> user_op(F, Commutes commutes)
-noexcept {
+/// A function of two elements without state, such as a lambda that captures nothing.
+template <class F, class T>
+concept PureCombination = std::is_empty_v<F> && std::default_initializable<F> &&
+    std::is_invocable_r_v<T, F, const T&, const T&>;
+
+/// The operation a o b = combine(a, b).
+template <UserElement T, PureCombination<T> F>
+UserOp<T> user_op(F, Commutes commutes) noexcept {
   return UserOp<T>(
       [](T* acc, const T* next, std::size_t count) {
         for (std::size_t i = 0; i < count; ++i) acc[i] = F()(acc[i], next[i]);
