@@ -64,6 +64,7 @@ class Door {
                           ? Memory::Symmetric
                           : Memory::Private;
     problem_.reachable = team_.all_direct();
+    problem_.shared_address_space = team_.shared_address_space();
     problem_.pes = team_.pes();
     problem_.nodes = 1;
     problem_.element_bytes = buffers.user.element_bytes;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <exception>
 
@@ -14,6 +15,12 @@
 
 namespace tutti {
 namespace {
+
+/// Where a PE's private buffers lie: the payload of `open_buffers`.
+struct Addresses {
+  const std::byte* in;
+  std::byte* out;
+};
 
 detail::Store store_of(StoreKind kind) {
   return kind == StoreKind::Stream ? detail::Store::Stream : detail::Store::Cached;
@@ -139,25 +146,48 @@ void Execution::expect(int pe, const Staged& range, std::size_t offset,
   }
 }
 
+void Execution::open_buffers() {
+  const detail::Buffers& mine = state_.buffers;
+  const auto ins = state_.peer_ins;
+  const auto outs = state_.peer_outs;
+  if (state_.problem.memory == Memory::Symmetric) {
+    publish(1);
+    await_all(1);
+    for (int pe = 0; pe < pes(); ++pe) {
+      const auto i = static_cast<std::size_t>(pe);
+      ins[i] = mine.in_block->direct(pe) + (mine.in - mine.in_block->local());
+      outs[i] = mine.out_block->direct(pe) + (mine.out - mine.out_block->local());
+    }
+    return;
+  }
+  const Addresses addresses{mine.in, mine.out};
+  std::array<std::byte, sizeof addresses> payload;
+  std::memcpy(payload.data(), &addresses, sizeof addresses);
+  state_.posted = true;
+  ++state_.traffic.words;
+  state_.lane.publish_first_step(payload.data(), payload.size());
+  // The line also publishes the input that the addresses lead to.
+  for (int pe = 0; pe < pes(); ++pe) {
+    Addresses theirs;
+    std::memcpy(&theirs, state_.lane.await_line(pe), sizeof theirs);
+    ins[static_cast<std::size_t>(pe)] = theirs.in;
+    outs[static_cast<std::size_t>(pe)] = theirs.out;
+  }
+}
+
 const std::byte* Execution::read_in(int pe, std::size_t offset, std::size_t bytes) {
-  const detail::Buffers& buffers = state_.buffers;
-  if (pe == this->pe()) return buffers.in + offset;
-  state_.traffic.bytes_loaded += bytes;
-  return buffers.in_block->direct(pe) + (buffers.in - buffers.in_block->local()) + offset;
+  if (pe != this->pe()) state_.traffic.bytes_loaded += bytes;
+  return state_.peer_ins[static_cast<std::size_t>(pe)] + offset;
 }
 
 const std::byte* Execution::read_out(int pe, std::size_t offset, std::size_t bytes) {
-  const detail::Buffers& buffers = state_.buffers;
-  if (pe == this->pe()) return buffers.out + offset;
-  state_.traffic.bytes_loaded += bytes;
-  return buffers.out_block->direct(pe) + (buffers.out - buffers.out_block->local()) + offset;
+  if (pe != this->pe()) state_.traffic.bytes_loaded += bytes;
+  return state_.peer_outs[static_cast<std::size_t>(pe)] + offset;
 }
 
 std::byte* Execution::write_out(int pe, std::size_t offset, std::size_t bytes) {
-  const detail::Buffers& buffers = state_.buffers;
-  if (pe == this->pe()) return buffers.out + offset;
-  state_.traffic.bytes_stored += bytes;
-  return buffers.out_block->direct(pe) + (buffers.out - buffers.out_block->local()) + offset;
+  if (pe != this->pe()) state_.traffic.bytes_stored += bytes;
+  return state_.peer_outs[static_cast<std::size_t>(pe)] + offset;
 }
 
 std::span<const std::byte*> Execution::sources() noexcept { return state_.sources; }

@@ -26,6 +26,8 @@ class ExecutionState {
   std::span<std::byte> user_room = {};  ///< for the latter: at least an element
   std::span<const std::byte*> sources;
   std::span<std::byte*> targets;
+  std::span<const std::byte*> peer_ins = {};  ///< where each PE's buffers lie, once they are open
+  std::span<std::byte*> peer_outs = {};
   std::span<const std::size_t> in_begins = {};  ///< of blocks with counts: pes + 1 each
   std::span<const std::size_t> out_begins = {};
   WorkerPool* workers = nullptr;  ///< nullptr if this PE copies and folds alone

@@ -29,6 +29,8 @@ void run_plan(TeamState& team, const Plan& plan, const Buffers& buffers, int roo
                        .user_room = std::as_writable_bytes(std::span(kept.user_room)),
                        .sources = kept.sources,
                        .targets = kept.targets,
+                       .peer_ins = kept.peer_ins,
+                       .peer_outs = kept.peer_outs,
                        .in_begins = kept.in_begins,
                        .out_begins = kept.out_begins,
                        .workers = team.world().workers()};

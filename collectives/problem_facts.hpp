@@ -46,8 +46,12 @@ inline const char* pairs_and_power_of_two(const Problem& problem) {
   return power_of_two(problem);
 }
 
-inline const char* symmetric_tensors(const Problem& problem) {
-  if (problem.memory != Memory::Symmetric) return "needs symmetric tensors";
+/// Of those that touch peers' buffers where they are.
+inline const char* open_buffers(const Problem& problem) {
+  if (problem.shared_address_space) return nullptr;
+  if (problem.memory != Memory::Symmetric) {
+    return "needs symmetric tensors, or PEs that are threads of one process";
+  }
   return problem.reachable ? nullptr : "needs peers that are reached by load and store";
 }
 

@@ -87,6 +87,8 @@ TeamTuner::TeamTuner(TeamState& team)
   for (LanePlans& lane : lanes_) {
     lane.sources.resize(pes);
     lane.targets.resize(pes);
+    lane.peer_ins.resize(pes);
+    lane.peer_outs.resize(pes);
     lane.in_begins.resize(pes + 1);
     lane.out_begins.resize(pes + 1);
   }
@@ -205,6 +207,7 @@ Explanation explain(const Team& team, Problem problem) {
   problem.pes = state.pes();
   problem.nodes = team.nodes();
   problem.reachable = state.all_direct();
+  problem.shared_address_space = state.shared_address_space();
   detail::TeamTuner& tuner = detail::TeamTuner::of(state);
   problem.line_ns = tuner.regime().line_ns();
   return tuner.explain(problem);

@@ -147,6 +147,11 @@ void Lane::publish_line(const std::byte* payload, std::size_t bytes) {
   post();
 }
 
+void Lane::publish_first_step(const std::byte* payload, std::size_t bytes) {
+  std::memcpy(own_slot().line.data(), payload, bytes);
+  publish(1);
+}
+
 bool Lane::arrived(int pe) {
   const std::uint64_t word = load(pe, call_ % kDepth, CallSlot::kArrival);
   if (word == expected_) [[likely]] {

@@ -112,6 +112,9 @@ class Lane {
 
   void publish(std::uint64_t step);
   void publish_line(const std::byte* payload, std::size_t bytes);
+  /// `publish(1)`, the call's first, with at most `CallSlot::kProgress` bytes of payload in the
+  /// line.
+  void publish_first_step(const std::byte* payload, std::size_t bytes);
   void await(int pe, std::uint64_t step);
   void await_all(std::uint64_t step);
   const std::byte* await_line(int pe);

@@ -25,6 +25,7 @@ int Team::node() const noexcept { return 0; }
 int Team::nodes() const noexcept { return 1; }
 int Team::workers() const noexcept { return state_->world().settings().workers; }
 const std::string& Team::name() const noexcept { return state_->name(); }
+bool Team::shared_address_space() const noexcept { return state_->shared_address_space(); }
 double Team::measure_line_ns() { return state_->measure_line_ns(); }
 void Team::barrier() {
   // An arrival is ordered behind my puts to its reader only; a third PE may look at what I put.

@@ -41,6 +41,10 @@ std::shared_ptr<TeamState> TeamState::create(const std::shared_ptr<World>& world
                                agreement, "words of a team");
   team->poison_ = reinterpret_cast<Word*>(team->words_->local() + offsetof(TeamWords, poison));
   team->members_ = std::move(members);
+  team->shared_address_space_ =
+      team->all_direct() && std::ranges::all_of(team->members_, [&](int member) {
+        return member == world->pe() || world->peer(member).same_process;
+      });
   for (int i = 0; i < kLanes; ++i) team->lane(i).attach(*team, i);
   team->rendezvous_.attach(*team);
   return team;

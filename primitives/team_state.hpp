@@ -50,6 +50,8 @@ class TeamState : public std::enable_shared_from_this<TeamState> {
   Lane& lane(int index) noexcept { return lanes_[static_cast<std::size_t>(index)]; }
   Block& words() const noexcept { return *words_; }
   bool all_direct() const noexcept { return words_->all_direct(); }
+  /// See `Team::shared_address_space`.
+  bool shared_address_space() const noexcept { return shared_address_space_; }
   /// An agreement among the members, over lane `lane`.
   Agreement agreement(int lane = 0);
   /// Among some members only, named by their places in this team; `name` is part of what they agree
@@ -96,6 +98,7 @@ class TeamState : public std::enable_shared_from_this<TeamState> {
   std::shared_ptr<World> world_;
   std::vector<int> members_;
   int me_ = 0;
+  bool shared_address_space_ = false;
   std::string name_;
   std::shared_ptr<Block> words_;
   Word* poison_ = nullptr;  ///< my instance's

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Idea: on symmetric tensors nothing is staged: each PE writes its block into everyone's output.
+// Idea: where peers' buffers can be reached nothing is staged: each PE writes its block into
+//       everyone's output.
 // Phases: 1. arrive  my output may be written
 //         2. push    my block into all outputs, my own first
 //         3. finish  my block is in all outputs
 // Cost a PE: 2 steps; (p-1) n bytes stored to peers.
-// Needs: symmetric tensors that are reached by load and store; no scratch.
+// Needs: symmetric tensors that are reached by load and store, or PEs that are threads of one
+//        process; no scratch.
 // Order: nothing is reduced.
 // Signals: step 1 says that the call before has been left; step 2 publishes my block in every
 //          output.
@@ -33,8 +35,7 @@ void push(Execution& x) {
 }
 
 void run(Execution& x, const Params&) {
-  x.publish(1);
-  x.await_all(1);
+  x.open_buffers();
   push(x);
   x.publish(2);
   x.await_all(2);
@@ -49,7 +50,7 @@ constinit const Algorithm kSymmetricPush = {
     .source = "Graham, Shipman 2008",
     .keeps_ordered = true,
     .parameters = {},
-    .supports = needs::symmetric_tensors,
+    .supports = needs::open_buffers,
     .scratch_bytes = needs::no_scratch,
     .traffic = traffic,
     .run = run,

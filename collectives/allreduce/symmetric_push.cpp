@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Idea: on symmetric tensors nothing is staged. Each PE owns a slice of the vector, folds it from
-//       everyone's input and writes the result into everyone's output in the same pass.
+// Idea: where peers' buffers can be reached nothing is staged. Each PE owns a slice of the vector,
+//       folds it from everyone's input and writes the result into everyone's output in one pass.
 // Phases: 1. arrive  my input is complete, my output may be written
 //         2. push    fold my slice of all inputs into all outputs
 //         3. finish  my slice is in all outputs
 // Cost a PE: 2 steps; (p-1)/p n bytes loaded, (p-1)/p n stored to peers, one fold of n/p x p.
-// Needs: symmetric tensors that are reached by load and store; no scratch.
+// Needs: symmetric tensors that are reached by load and store, or PEs that are threads of one
+//        process; no scratch.
 // Order: the left fold in PE order, computed once and written everywhere.
 // Signals: step 1 publishes my input; step 2 publishes my slice of every output, and says that I
 //          read no input any more.
@@ -40,8 +41,7 @@ void push(Execution& x) {
 }
 
 void run(Execution& x, const Params&) {
-  x.publish(1);
-  x.await_all(1);
+  x.open_buffers();
   push(x);
   x.publish(2);
   x.await_all(2);
@@ -56,7 +56,7 @@ constinit const Algorithm kSymmetricPush = {
     .source = "Graham, Shipman 2008",
     .keeps_ordered = true,
     .parameters = {},
-    .supports = needs::symmetric_tensors,
+    .supports = needs::open_buffers,
     .scratch_bytes = needs::no_scratch,
     .traffic = traffic,
     .run = run,

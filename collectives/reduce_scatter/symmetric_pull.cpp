@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Idea: on symmetric tensors nothing is staged: each PE folds its block from everyone's input.
+// Idea: where peers' buffers can be reached nothing is staged: each PE folds its block from
+//       everyone's input.
 // Phases: 1. arrive  my input is complete
 //         2. fold    my block of all inputs, in PE order, into out
 //         3. finish  I read no input any more
 // Cost a PE: 2 steps; (p-1) n bytes loaded, one fold of n x p.
-// Needs: symmetric tensors that are reached by load and store; no scratch.
+// Needs: symmetric tensors that are reached by load and store, or PEs that are threads of one
+//        process; no scratch.
 // Order: the left fold in PE order. In place is safe: my block is the only one that I write, and
 //        nobody else reads it.
 // Signals: step 1 publishes my input; step 2 says that I have read all that I need of the others'.
@@ -33,8 +35,7 @@ void fold(Execution& x) {
 }
 
 void run(Execution& x, const Params&) {
-  x.publish(1);
-  x.await_all(1);
+  x.open_buffers();
   fold(x);
   x.publish(2);
   x.await_all(2);
@@ -49,7 +50,7 @@ constinit const Algorithm kSymmetricPull = {
     .source = "Graham, Shipman 2008",
     .keeps_ordered = true,
     .parameters = {},
-    .supports = needs::symmetric_tensors,
+    .supports = needs::open_buffers,
     .scratch_bytes = needs::no_scratch,
     .traffic = traffic,
     .run = run,

@@ -115,12 +115,13 @@ std::string describe(const Problem& problem) {
     elements += fmt::format(" {}", name_of(problem.op));
   }
   if (!problem.commutative) elements += ", not commutative";
-  return fmt::format("{} of {} bytes ({} {}), {}{}{}, {} PE{} on {} node{}, line {} ns{}",
+  return fmt::format("{} of {} bytes ({} {}), {}{}{}, {} PE{} on {} node{}, line {} ns{}{}",
                      name_of(problem.collective), bytes_of(problem), problem.count, elements,
                      name_of(problem.memory), reducing ? ", " : "",
                      reducing ? name_of(problem.contract) : "", problem.pes,
                      problem.pes == 1 ? "" : "s", problem.nodes, problem.nodes == 1 ? "" : "s",
-                     problem.line_ns, problem.reachable ? "" : ", not reachable by load and store");
+                     problem.line_ns, problem.reachable ? "" : ", not reachable by load and store",
+                     problem.shared_address_space ? ", threads of one process" : "");
 }
 
 Decision select(const Problem& problem, const SelectorInput& input) {

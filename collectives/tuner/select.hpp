@@ -48,7 +48,7 @@ const char* why_not(const Algorithm& algorithm, const Problem& problem);
 std::string describe(const Problem& problem);
 
 /// The facts of a problem in 16 bytes, without loss for 1 to 65536 PEs and nodes and line_ns below
-/// 2^18, and elements of a program's own below 2^48.
+/// 2^17, and elements of a program's own below 2^48.
 struct DecisionKey {
   std::uint64_t facts = 0;
   std::uint64_t count = 0;
@@ -70,9 +70,10 @@ constexpr DecisionKey key_of(const Problem& problem) noexcept {
   append(problem.memory, 1);
   append(problem.contract, 1);
   append(problem.reachable, 1);
+  append(problem.shared_address_space, 1);
   append(problem.pes - 1, 16);
   append(problem.nodes - 1, 16);
-  append(problem.line_ns, 18);
+  append(problem.line_ns, 17);
   return {facts, user ? problem.count | (problem.element_bytes - 1) << 48 : problem.count};
 }
 

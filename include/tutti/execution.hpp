@@ -97,8 +97,12 @@ class TUTTI_API Execution {
   /// that they come together with the word instead of after it. Reads nothing.
   void expect(int pe, const Staged& range, std::size_t offset, std::size_t bytes) noexcept;
 
-  /// [offset, offset + bytes) of PE `pe`'s symmetric input or output, if reachable; when it may be
-  /// touched follows from the steps of the algorithm.
+  /// Publishes step 1, which must be the call's first, and awaits everyone's: from then on each PE
+  /// knows where the others' buffers lie. If they are private, their addresses travel in the line.
+  void open_buffers();
+  /// [offset, offset + bytes) of PE `pe`'s input or output, after `open_buffers`: of symmetric
+  /// tensors that are reached by load and store, or of private memory in a shared address space.
+  /// When it may be touched follows from the steps of the algorithm.
   const std::byte* read_in(int pe, std::size_t offset, std::size_t bytes);
   const std::byte* read_out(int pe, std::size_t offset, std::size_t bytes);
   std::byte* write_out(int pe, std::size_t offset, std::size_t bytes);

@@ -73,7 +73,8 @@ struct Problem {
   Op op = Op::Sum;  ///< ignored where nothing is reduced
   Memory memory = Memory::Private;
   Contract contract = Contract::Consistent;
-  bool reachable = true;  ///< every PE reaches every other by load and store
+  bool reachable = true;              ///< every PE reaches every other by load and store
+  bool shared_address_space = false;  ///< ... and their private memory too: threads of one process
   int pes = 1;
   int nodes = 1;
   int line_ns = 0;  ///< measured line transfer between the PEs' caches; 0 = unknown

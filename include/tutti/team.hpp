@@ -35,6 +35,9 @@ class TUTTI_API Team {
   const std::string& name() const noexcept;
   /// Threads that share this PE's copying and folding, itself included (`Options::workers`).
   int workers() const noexcept;
+  /// Whether all PEs are threads of this process that reach each other by load and store: then they
+  /// reach each other's private memory as well. Equal on all PEs.
+  bool shared_address_space() const noexcept;
 
   /// Collective over this team: makes one team of all PEs that give the same `color` (>= 0),
   /// ordered by `key`, then by PE here. Blocks until all have called.

@@ -79,6 +79,52 @@ TEST(Contracts, ordered_has_one_hash_for_all_algorithms_chunks_alignments_and_tr
   }
 }
 
+/// In place on every second PE, elsewhere out of place; every PE's buffers are shifted otherwise.
+void expect_ordered_in_private_memory(Team& team, std::size_t count, std::uint64_t expected) {
+  const auto shift = static_cast<std::size_t>(team.pe() % 4);
+  std::vector<float> in(count + 4), out(count + 4, 7.0F);
+  std::ranges::copy(hard_input(team.pe(), count), in.begin() + static_cast<std::ptrdiff_t>(shift));
+  const auto source = std::span(in).subspan(shift, count);
+  const auto apart = std::span(out).subspan(4 - shift, count);
+  const auto target = team.pe() % 2 == 0 ? source : apart;
+  allreduce(team, source, target, Op::Sum,
+            {.algorithm = "symmetric_push", .contract = Contract::Ordered});
+  EXPECT_EQ(hash_of(target.data(), count * sizeof(float)), expected) << "PE " << team.pe();
+  if (team.pe() % 2 == 0) return;
+  const std::vector<float> sent = hard_input(team.pe(), count);
+  EXPECT_EQ(std::memcmp(source.data(), sent.data(), count * sizeof(float)), 0) << team.pe();
+  EXPECT_EQ(out[3 - shift], 7.0F);
+}
+
+TEST(Contracts, threads_fold_each_others_private_buffers_to_the_same_ordered_bits) {
+  for (const int pes : {2, 3, 5, 8}) {
+    for (const std::size_t count : {std::size_t{1}, std::size_t{17}, std::size_t{5003}}) {
+      const std::uint64_t expected = oracle(pes, count);
+      run(pes, [&](Team& team) {
+        ASSERT_TRUE(team.shared_address_space());
+        for (int repeat = 0; repeat < 20; ++repeat) {  // the words of earlier calls are met again
+          expect_ordered_in_private_memory(team, count, expected);
+        }
+      });
+    }
+  }
+}
+
+TEST(Contracts, private_buffers_of_unreachable_peers_are_not_touched) {
+  run(2,
+      [](Team& team) {
+        EXPECT_FALSE(team.shared_address_space());
+        std::vector<float> data(100, 1);
+        try {
+          allreduce(team, data, Op::Sum, {.algorithm = "symmetric_push"});
+          ADD_FAILURE() << "not refused";
+        } catch (const Error& error) {
+          EXPECT_THAT(error.what(), ::testing::HasSubstr("threads of one process"));
+        }
+      },
+      {.loopback = true});
+}
+
 TEST(Contracts, ordered_reduce_and_reduce_scatter_are_the_left_fold_too) {
   constexpr std::size_t kBlock = 701;
   for (const int pes : {2, 3, 5, 8}) {
@@ -116,12 +162,12 @@ TEST(Contracts, ordered_reduce_and_reduce_scatter_are_the_left_fold_too) {
 
 TEST(Contracts, consistent_gives_the_same_bits_on_every_pe_and_in_every_run) {
   for (const Algorithm* algorithm : algorithms(Collective::Allreduce)) {
-    if (std::string_view(algorithm->name) == "symmetric_push") continue;
     const std::size_t count = std::string_view(algorithm->name) == "one_line" ? 14 : 4001;
     for (const int pes : {3, 4, 6, 8}) {
       Problem problem;
       problem.pes = pes;
       problem.count = count;
+      problem.shared_address_space = true;
       if (algorithm->supports(problem) != nullptr) continue;
       const auto p = static_cast<std::size_t>(pes);
       std::vector<std::uint64_t> hashes(3 * p);

@@ -26,6 +26,7 @@ Problem problem_of(const Cell& cell, Team& team, bool reachable) {
   problem.memory = staged ? Memory::Private : cell.memory;
   problem.contract = cell.contract;
   problem.reachable = reachable;
+  problem.shared_address_space = team.shared_address_space();
   problem.pes = team.size();
   problem.count = cell.algorithm->collective == Collective::Alltoallv ? 0 : cell.count;
   return problem;

@@ -300,11 +300,11 @@ TEST(TunerSelect, equal_problems_get_equal_decisions_and_hashes) {
 
 TEST(TunerSelect, keys_differ_where_problems_differ) {
   const Problem base = allreduce_of(100, 3);
-  std::vector<Problem> all(16, base);
-  for (std::size_t i = 12; i < 16; ++i) {
+  std::vector<Problem> all(17, base);
+  for (std::size_t i = 13; i < 17; ++i) {
     all[i].dtype = DType::User;
     all[i].op = Op::User;
-    all[i].element_bytes = i < 14 ? 32 : 65536;
+    all[i].element_bytes = i < 15 ? 32 : 65536;
     all[i].commutative = i % 2 == 0;
   }
   all[1].collective = Collective::Broadcast;
@@ -316,7 +316,8 @@ TEST(TunerSelect, keys_differ_where_problems_differ) {
   all[6].reachable = false;
   all[7].pes = 65536;
   all[8].nodes = 65536;
-  all[9].line_ns = 1 << 17;
+  all[9].line_ns = 1 << 16;
+  all[12].shared_address_space = true;
   all[10].count = std::size_t{1} << 40;
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t j = 0; j < all.size(); ++j) {
