@@ -5,8 +5,10 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <climits>
 #include <cstdlib>
+#include <vector>
 
 namespace tutti::bench {
 namespace {
@@ -71,6 +73,102 @@ MPI_Op op_of(Op op) {
   return MPI_OP_NULL;
 }
 
+bool in_place(const Workload& work) { return work.cell().placement == Placement::InPlace; }
+
+/// MPI's call with equal blocks.
+class Calls {
+ public:
+  Calls(const Workload& work, MPI_Datatype type, MPI_Op op)
+      : type_(type), op_(op), is_root_(work.pe() == kRoot) {
+    count_ = static_cast<int>(has_blocks(work.cell().collective) ? work.blocks().size(0)
+                                                                 : work.elements());
+  }
+
+  void operator()(const Workload& work, const Workload::Buffers& at) const {
+    const void* in = in_place(work) ? MPI_IN_PLACE : static_cast<const void*>(at.in);
+    const void* root_in = is_root_ ? in : at.in;
+    switch (work.cell().collective) {
+      case Collective::Allreduce:
+        MPI_Allreduce(in, at.out, count_, type_, op_, MPI_COMM_WORLD);
+        break;
+      case Collective::Allgather:
+        MPI_Allgather(in, count_, type_, at.out, count_, type_, MPI_COMM_WORLD);
+        break;
+      case Collective::ReduceScatter:
+        MPI_Reduce_scatter_block(at.in, at.out, count_, type_, op_, MPI_COMM_WORLD);
+        break;
+      case Collective::Broadcast:
+        MPI_Bcast(at.out, count_, type_, kRoot, MPI_COMM_WORLD);
+        break;
+      case Collective::Reduce:
+        MPI_Reduce(root_in, at.out, count_, type_, op_, kRoot, MPI_COMM_WORLD);
+        break;
+      case Collective::Gather:
+        MPI_Gather(root_in, count_, type_, at.out, count_, type_, kRoot, MPI_COMM_WORLD);
+        break;
+      case Collective::Scatter:
+        MPI_Scatter(at.in, count_, type_, in_place(work) && is_root_ ? MPI_IN_PLACE : at.out,
+                    count_, type_, kRoot, MPI_COMM_WORLD);
+        break;
+      case Collective::Alltoall:
+        MPI_Alltoall(in, count_, type_, at.out, count_, type_, MPI_COMM_WORLD);
+        break;
+      case Collective::Allgatherv:
+      case Collective::ReduceScatterv:
+      case Collective::Alltoallv:
+        break;  // `CallsWithCounts`
+    }
+  }
+
+ private:
+  MPI_Datatype type_;
+  MPI_Op op_;
+  bool is_root_;
+  int count_;
+};
+
+/// MPI's call with a length for each block.
+class CallsWithCounts {
+ public:
+  CallsWithCounts(const Workload& work, MPI_Datatype type, MPI_Op op) : type_(type), op_(op) {
+    for (int pe = 0; pe < work.blocks().pes(); ++pe) {
+      counts_.push_back(static_cast<int>(work.blocks().size(pe)));
+      begins_.push_back(static_cast<int>(work.blocks().begin(pe)));
+      received_from_.push_back(pe * mine(work));
+    }
+    received_.assign(counts_.size(), mine(work));
+  }
+
+  void operator()(const Workload& work, const Workload::Buffers& at) const {
+    const void* in = in_place(work) ? MPI_IN_PLACE : static_cast<const void*>(at.in);
+    switch (work.cell().collective) {
+      case Collective::Allgatherv:
+        MPI_Allgatherv(in, mine(work), type_, at.out, counts_.data(), begins_.data(), type_,
+                       MPI_COMM_WORLD);
+        break;
+      case Collective::ReduceScatterv:
+        MPI_Reduce_scatter(at.in, at.out, counts_.data(), type_, op_, MPI_COMM_WORLD);
+        break;
+      case Collective::Alltoallv:
+        MPI_Alltoallv(at.in, counts_.data(), begins_.data(), type_, at.out, received_.data(),
+                      received_from_.data(), type_, MPI_COMM_WORLD);
+        break;
+      default:
+        break;  // `Calls`
+    }
+  }
+
+ private:
+  static int mine(const Workload& work) { return static_cast<int>(work.blocks().size(work.pe())); }
+
+  MPI_Datatype type_;
+  MPI_Op op_;
+  std::vector<int> counts_;
+  std::vector<int> begins_;
+  std::vector<int> received_;
+  std::vector<int> received_from_;
+};
+
 }  // namespace
 
 std::optional<Contender> mpi_baseline(const Team& team, const Workload& work) {
@@ -78,68 +176,19 @@ std::optional<Contender> mpi_baseline(const Team& team, const Workload& work) {
   const bool reduces = tutti::reduces(cell.collective);
   MPI_Datatype type = datatype_of(cell.dtype);
   const MPI_Op op = reduces ? op_of(cell.op) : MPI_OP_NULL;
-  if (!running_with(team) || work.count() > INT_MAX || (reduces && op == MPI_OP_NULL)) {
+  const std::size_t most = std::max(work.in_elements(), work.out_elements());
+  if (!running_with(team) || most > INT_MAX || (reduces && op == MPI_OP_NULL)) {
     return std::nullopt;
   }
   if (type == MPI_DATATYPE_NULL) {
     if (reduces) return std::nullopt;
     type = MPI_UINT16_T;  // 16 bits travel as they are
   }
-  const auto count = static_cast<int>(work.count());
-  const bool is_root = team.pe() == kRoot;
-  const int next = (team.pe() + 1) % team.size();
-  const int before = (team.pe() + team.size() - 1) % team.size();
-  const auto run = [=](const Workload& w, const Workload::Buffers& at) {
-    const bool in_place = w.cell().placement == Placement::InPlace;
-    const void* in = in_place ? MPI_IN_PLACE : static_cast<const void*>(at.in);
-    switch (w.cell().collective) {
-      case Collective::Allreduce:
-        MPI_Allreduce(in, at.out, count, type, op, MPI_COMM_WORLD);
-        break;
-      case Collective::Allgather:
-        MPI_Allgather(in, count, type, at.out, count, type, MPI_COMM_WORLD);
-        break;
-      case Collective::ReduceScatter:
-        // MPI's in place takes the input from the output buffer's start; out of place is fairer.
-        MPI_Reduce_scatter_block(at.in, at.out, count, type, op, MPI_COMM_WORLD);
-        break;
-      case Collective::Broadcast:
-        MPI_Bcast(at.out, count, type, kRoot, MPI_COMM_WORLD);
-        break;
-      case Collective::Reduce:
-        MPI_Reduce(is_root ? in : at.in, at.out, count, type, op, kRoot, MPI_COMM_WORLD);
-        break;
-      case Collective::Gather:
-        MPI_Gather(is_root ? in : at.in, count, type, at.out, count, type, kRoot, MPI_COMM_WORLD);
-        break;
-      case Collective::Scatter:
-        MPI_Scatter(at.in, count, type, in_place && is_root ? MPI_IN_PLACE : at.out, count, type,
-                    kRoot, MPI_COMM_WORLD);
-        break;
-      case Collective::Alltoall:
-        MPI_Alltoall(in, count, type, at.out, count, type, MPI_COMM_WORLD);
-        break;
-      case Collective::RingShift:
-        if (in_place) {
-          MPI_Sendrecv_replace(at.out, count, type, next, 0, before, 0, MPI_COMM_WORLD,
-                               MPI_STATUS_IGNORE);
-        } else {
-          MPI_Sendrecv(at.in, count, type, next, 0, at.out, count, type, before, 0, MPI_COMM_WORLD,
-                       MPI_STATUS_IGNORE);
-        }
-        break;
-      case Collective::Allgatherv:
-      case Collective::ReduceScatterv:
-      case Collective::Alltoallv:
-      case Collective::Gatherv:
-      case Collective::Scatterv:
-        break;  // there are no such workloads
-    }
-  };
-  if (cell.collective == Collective::ReduceScatter && cell.placement == Placement::InPlace) {
-    return std::nullopt;
-  }
-  return Contender{"mpi", run};
+  // MPI's in place takes the input from the output buffer's start; out of place is fairer.
+  const bool scatters = reduces && work.shape().out == Holds::Block;
+  if (scatters && cell.placement == Placement::InPlace) return std::nullopt;
+  if (has_counts(cell.collective)) return Contender{"mpi", CallsWithCounts(work, type, op)};
+  return Contender{"mpi", Calls(work, type, op)};
 }
 
 bool mpi_runs() {

@@ -44,10 +44,10 @@ std::vector<NamedCell> all_cells(const Team& team, Cycle cycle) {
   std::vector<NamedCell> all;
   for (std::size_t c = 0; c < kCollectives; ++c) {
     const auto collective = static_cast<Collective>(c);
-    if (has_counts(collective)) continue;  // with equal counts they are their namesakes
     for (const Kind& kind : kKinds) {
       for (const Placement placement :
            {Placement::Private, Placement::InPlace, Placement::Symmetric}) {
+        if (placement == Placement::InPlace && !can_be_in_place(collective)) continue;
         Cell cell;
         cell.collective = collective;
         cell.dtype = kind.dtype;

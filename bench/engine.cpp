@@ -29,7 +29,7 @@ double seconds_since(Clock::time_point start) {
 class Runner {
  public:
   Runner(Team& team, const Workload& work, const Contender& contender)
-      : team_(team), work_(work), contender_(contender) {}
+      : team_(team), work_(contender.own ? *contender.own : work), contender_(contender) {}
 
   std::size_t wrong() const { return wrong_; }
 

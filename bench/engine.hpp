@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct Contender {
   std::string name;
   std::function<void(const Workload&, const Workload::Buffers&)> run;
   bool collective = true;  ///< false: touches the data only
+  /// What it works on instead of the measured cell's data, if not nullptr.
+  std::shared_ptr<const Workload> own = nullptr;
 };
 
 /// How much is measured. Equal on all PEs.

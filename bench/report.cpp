@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/tables.hpp"
 #include "tutti/tuning.hpp"
 
 namespace tutti::bench {
@@ -42,12 +43,6 @@ class Json final : public benchmark::JSONReporter {
     benchmark::JSONReporter::ReportRuns(corrected(runs));
   }
 };
-
-std::string time_text(double seconds) {
-  if (seconds < 1e-6) return fmt::format("{:.1f} ns", seconds * 1e9);
-  if (seconds < 1e-3) return fmt::format("{:.2f} us", seconds * 1e6);
-  return fmt::format("{:.3f} ms", seconds * 1e3);
-}
 
 class Table final : public benchmark::BenchmarkReporter {
  public:
@@ -89,11 +84,44 @@ class Table final : public benchmark::BenchmarkReporter {
   std::string header_;
 };
 
+class Markdown final : public benchmark::BenchmarkReporter {
+ public:
+  explicit Markdown(std::string header) : header_(std::move(header)) {}
+
+  bool ReportContext(const Context&) override { return true; }
+
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& raw : runs) {
+      const Run run = corrected(raw);
+      if (run.error_occurred) continue;
+      const auto value = [&](const char* name) {
+        const auto at = run.counters.find(name);
+        return at == run.counters.end() ? 0.0 : at->second.value;
+      };
+      const std::string of = value("of_f32") > 0 ? "of_f32" : "vs_mpi";
+      cells_.push_back({run.benchmark_name(), run.real_accumulated_time, value("line_ns"),
+                        value("wrong"), value(of.c_str()), value((of + "_lo").c_str()),
+                        value((of + "_hi").c_str())});
+      fmt::print(stderr, "{}\n", cells_.back().name);
+    }
+  }
+
+  void Finalize() override { fmt::print("{}", markdown(header_, cells_)); }
+
+ private:
+  std::string header_;
+  std::vector<TableCell> cells_;
+};
+
 }  // namespace
 
 std::unique_ptr<benchmark::BenchmarkReporter> table_reporter(std::string header) {
   return std::make_unique<Table>(std::move(header));
 }
 std::unique_ptr<benchmark::BenchmarkReporter> json_reporter() { return std::make_unique<Json>(); }
+
+std::unique_ptr<benchmark::BenchmarkReporter> markdown_reporter(std::string header) {
+  return std::make_unique<Markdown>(std::move(header));
+}
 
 }  // namespace tutti::bench

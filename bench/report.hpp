@@ -14,6 +14,8 @@ namespace tutti::bench {
 
 /// A table for people: one row a cell.
 std::unique_ptr<benchmark::BenchmarkReporter> table_reporter(std::string header);
+/// The tables of `markdown`, at the end.
+std::unique_ptr<benchmark::BenchmarkReporter> markdown_reporter(std::string header);
 /// The JSON that Google Benchmark writes.
 std::unique_ptr<benchmark::BenchmarkReporter> json_reporter();
 

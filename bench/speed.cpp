@@ -71,7 +71,6 @@ double bus_factor(Collective collective, int pes) {
     case Collective::Gather:
     case Collective::Scatter:
     case Collective::Alltoall:
-      return (p - 1) / p;
     case Collective::Allgatherv:
     case Collective::ReduceScatterv:
     case Collective::Alltoallv:
@@ -90,15 +89,19 @@ double bound_seconds(const Cell& cell, const Team& team, const MachineSpeed& spe
                      double line_ns) {
   // Each PE writes its input and reads its output (local); whatever the algorithm, the bytes of
   // the result that come from others have to cross (nccl-tests' busbw factors).
-  const auto pes = static_cast<double>(team.size());
   const auto bytes = static_cast<double>(cell.bytes);
   const double crossing = bytes * bus_factor(cell.collective, team.size());
-  // In alltoall both buffers hold all blocks; elsewhere one of them holds a single block.
-  const bool one_block = has_blocks(cell.collective) && cell.collective != Collective::Alltoall;
-  const double local = one_block ? bytes + bytes / pes : 2 * bytes;
+  // Of uneven blocks the last PE has the largest.
+  const Shape shape = shape_of(cell.collective);
+  const std::size_t elements = cell.bytes / size_of(cell.dtype);
+  const Blocks blocks(elements, team.size(), has_counts(cell.collective));
+  const int last = team.size() - 1;
+  const double local = static_cast<double>(
+      (in_elements(shape, blocks, last, elements) + out_elements(shape, blocks, last, elements)) *
+      size_of(cell.dtype));
   const double by_copy = speed.copy_gbps > 0 ? local / speed.copy_gbps / 1e9 : 0;
   const double by_cross = speed.cross_gbps > 0 ? crossing / speed.cross_gbps / 1e9 : 0;
-  return std::max({by_copy, by_cross, pes > 1 ? line_ns * 1e-9 : 0});
+  return std::max({by_copy, by_cross, team.size() > 1 ? line_ns * 1e-9 : 0});
 }
 
 }  // namespace tutti::bench

@@ -14,8 +14,10 @@
 #include "bench/baseline.hpp"
 #include "bench/cells.hpp"
 #include "bench/engine.hpp"
+#include "bench/flags.hpp"
 #include "bench/moe_cells.hpp"
 #include "bench/report.hpp"
+#include "bench/tables.hpp"
 #include "tutti/tutti.hpp"
 
 // Google Benchmark is the face: it runs on PE 0 only, since its iteration counts and its shuffling
@@ -26,42 +28,6 @@ namespace {
 
 using namespace tutti;
 using namespace tutti::bench;
-
-constexpr const char* kHelp =
-    R"(tutti-bench: measures Tutti's collectives and primitives beside the installed MPI's.
-
-  tutti-bench [flags]              PEs are threads (TUTTI_PES; default: the usable CPUs)
-  mpirun -n N tutti-bench [flags]  PEs are processes; with the baseline
-
-Benchmarks are named collective/type/op/memory/algorithm/bytes:N, for example
-allreduce/f32/sum/private/auto/bytes:4096; memory is private, inplace or symmetric. Layers are
-named moe/model/routing/algorithm/tokens:N (dispatch and combine; routing uniform or hot), and
-primitives barrier, wait, put_self, put_signal[/own_word], put, get, put_tiled.
-A cycle is produce (each PE writes its whole input) + collective + consume (each reads its whole
-output); "MPI / this" is the median of ratios of neighbouring blocks, with its 95 % interval.
-
-  --benchmark_filter=REGEX   which benchmarks (default: f32, sum, auto, up to 4 MiB)
-  --benchmark_format=json    JSON instead of the table; --benchmark_out=FILE writes it besides
-  --benchmark_list_tests     list the names
-  --cycle=same|rotate|decode|skew   what happens between two calls (default same)
-  --rounds=N                 blocks for each figure, 3 to 1001 (default 15)
-  --block_ms=N               length of a block, 1 to 1000 (default 2)
-  --help                     this text
-
-Variables: TUTTI_PES TUTTI_WORKERS TUTTI_HEAP TUTTI_TIMEOUT TUTTI_TUNING TUTTI_ALGORITHM
-TUTTI_TRACE TUTTI_FOLLOW_REGIME.
-Columns: time of a cycle and its interval; line transfer between the PEs' caches in ns and regime
-(near < 80, mid, far > 150); percent of the bound (docs/performance.md); wrong elements.
-)";
-
-struct Flags {
-  Cycle cycle = Cycle::Same;
-  Effort effort;
-  bool json = false;
-  bool filtered = false;
-  bool listing = false;
-  std::string out;
-};
 
 /// What PE 0 tells the others to measure next.
 struct Order {
@@ -83,52 +49,12 @@ Order exchange(Team& team, Order order) {
   return order;
 }
 
-[[noreturn]] void usage(const std::string& text) {
-  throw Error(ErrorCode::InvalidArgument, text + "; tutti-bench --help says what is allowed");
-}
-
-int number(std::string_view flag, const std::string& text, int low, int high) {
-  char* end = nullptr;
-  const long value = std::strtol(text.c_str(), &end, 10);
-  if (text.empty() || *end != '\0' || value < low || value > high) {
-    usage(fmt::format("{} is \"{}\"; allowed are {} to {}", flag, text, low, high));
-  }
-  return static_cast<int>(value);
-}
-
-/// Takes our own flags out of `args`; the rest is Google Benchmark's.
-Flags take_flags(std::vector<char*>& args) {
-  Flags flags;
-  std::vector<char*> rest;
-  for (std::size_t i = 0; i < args.size(); ++i) {
-    const std::string_view arg = args[i];
-    const std::string value(arg.substr(std::min(arg.size(), arg.find('=') + 1)));
-    if (arg.starts_with("--cycle=")) {
-      flags.cycle = cycle_from(value);
-    } else if (arg.starts_with("--rounds=")) {
-      flags.effort.rounds = number("--rounds", value, 3, 1001);
-    } else if (arg.starts_with("--block_ms=")) {
-      flags.effort.block_ms = number("--block_ms", value, 1, 1000);
-    } else if (arg == "--benchmark_format=json") {
-      flags.json = true;
-    } else if (i > 0 && !arg.starts_with("--benchmark_")) {
-      usage(fmt::format("unknown argument \"{}\"", arg));
-    } else {
-      flags.filtered = flags.filtered || arg.starts_with("--benchmark_filter");
-      flags.listing = flags.listing || arg.starts_with("--benchmark_list_tests");
-      if (arg.starts_with("--benchmark_out=")) flags.out = value;
-      rest.push_back(args[i]);
-    }
-  }
-  args = rest;
-  return flags;
-}
-
 /// What all PEs do for one order; the result matters on PE 0.
 struct Outcome {
   Estimate time;
   Estimate vs_mpi;
   Estimate mpi;
+  Estimate of_f32;
   double touch = 0;
   double line_ns = 0;
   double bound = 0;
@@ -137,17 +63,39 @@ struct Outcome {
   std::string ran;
 };
 
+/// The same call on as many elements of f32, for reductions of 16-bit floats; nothing elsewhere.
+std::optional<Contender> in_f32(Team& team, const Order& order) {
+  const Cell& cell = order.cell;
+  const bool half = cell.dtype == DType::BF16 || cell.dtype == DType::F16;
+  if (!half || !reduces(cell.collective)) return std::nullopt;
+  Cell wide = cell;
+  wide.dtype = DType::F32;
+  wide.bytes = cell.bytes / size_of(cell.dtype) * size_of(wide.dtype);
+  const std::string algorithm = order.algorithm.data();
+  if (!algorithm.empty()) {
+    const Forced forced = parse_choice(cell.collective, algorithm, "benchmark");
+    if (forced.algorithm->supports(problem_of(wide, team, 0)) != nullptr) return std::nullopt;
+  }
+  Contender contender = tutti_call(team, algorithm, cell.contract);
+  contender.own = std::make_shared<const Workload>(team, wide);
+  return contender;
+}
+
 Outcome measure_cell(Team& team, const Order& order, const Effort& effort,
                      const MachineSpeed& speed) {
   const Workload work(team, order.cell);
   std::vector<Contender> contenders = {
       touch_only(), tutti_call(team, order.algorithm.data(), order.cell.contract)};
-  if (const auto mpi = mpi_baseline(team, work)) contenders.push_back(*mpi);
+  const auto mpi = mpi_baseline(team, work);
+  if (mpi) contenders.push_back(*mpi);
+  const auto f32 = in_f32(team, order);
+  if (f32) contenders.push_back(*f32);
   const Measurement measured = measure(team, work, contenders, effort);
   Outcome outcome;
   outcome.time = estimate(measured.seconds[1]);
   outcome.touch = estimate(measured.seconds[0]).median;
-  if (contenders.size() > 2) {
+  if (f32) outcome.of_f32 = estimate(ratios(measured.seconds[1], measured.seconds.back()));
+  if (mpi) {
     outcome.mpi = estimate(measured.seconds[2]);
     outcome.vs_mpi = estimate(ratios(measured.seconds[2], measured.seconds[1]));
   }
@@ -190,6 +138,11 @@ void report(benchmark::State& state, const Cell& cell, int pes, const Outcome& o
   counters["touch_us"] = outcome.touch * 1e6;
   counters["wrong"] = outcome.wrong;
   counters["dropped"] = outcome.dropped;
+  if (outcome.of_f32.median > 0) {
+    counters["of_f32"] = outcome.of_f32.median;
+    counters["of_f32_lo"] = outcome.of_f32.low;
+    counters["of_f32_hi"] = outcome.of_f32.high;
+  }
   if (outcome.mpi.median > 0) {
     counters["mpi_us"] = outcome.mpi.median * 1e6;
     counters["vs_mpi"] = outcome.vs_mpi.median;
@@ -248,21 +201,36 @@ void add_benchmarks(Team& team, const Flags& flags, const MachineSpeed& speed) {
   }
 }
 
+std::unique_ptr<benchmark::BenchmarkReporter> display_for(const Flags& flags,
+                                                          const std::string& header) {
+  if (flags.json) return json_reporter();
+  if (flags.table == nullptr) return table_reporter(header);
+  return markdown_reporter(
+      fmt::format("{}: {}; {}", flags.table->name, flags.table->summary, header));
+}
+
 void lead(Team& team, std::vector<char*> args, const Flags& flags, const MachineSpeed& speed,
           const std::string& header) {
   std::string filter =
-      "--benchmark_filter=^(allreduce|allgather|reduce_scatter)/f32/sum/"
+      "--benchmark_filter=^(allreduce|(allgather|reduce_scatter|alltoall)v?)/f32/sum/"
       "[a-z]+/auto/bytes:[0-9]{1,7}$|^(barrier|put_signal)";
+  if (flags.table != nullptr) {
+    filter = fmt::format("--benchmark_filter={}", flags.table->filter);
+  }
   if (!flags.filtered) args.insert(args.begin() + 1, filter.data());
   // Our times are not its times: one iteration is enough. As a flag this leaves names alone.
   std::string shortest = "--benchmark_min_time=1e-9";
   args.insert(args.begin() + 1, shortest.data());
   auto count = static_cast<int>(args.size());
   benchmark::Initialize(&count, args.data());
-  if (count > 1) usage(fmt::format("unknown argument \"{}\"", args[1]));
+  if (count > 1) refuse_usage(fmt::format("unknown argument \"{}\"", args[1]));
   add_benchmarks(team, flags, speed);
   benchmark::AddCustomContext("machine", header);
-  const auto display = flags.json ? json_reporter() : table_reporter(header);
+  benchmark::AddCustomContext("pes", std::to_string(team.size()));
+  benchmark::AddCustomContext("cycle", std::string(name_of(flags.cycle)));
+  benchmark::AddCustomContext("rounds", std::to_string(flags.effort.rounds));
+  benchmark::AddCustomContext("counts", "PE i's block is proportional to i + 1");
+  const auto display = display_for(flags, header);
   const auto file = json_reporter();
   benchmark::RunSpecifiedBenchmarks(display.get(), flags.out.empty() ? nullptr : file.get());
   Order stop;
@@ -276,7 +244,7 @@ int main(int argc, char** argv) {
   std::vector<char*> args(argv, argv + argc);
   for (const std::string_view arg : args) {
     if (arg == "--help" || arg == "-h") {
-      fmt::print("{}", kHelp);
+      fmt::print("{}", help_text());
       return 0;
     }
   }

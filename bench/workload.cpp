@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <initializer_list>
 #include <numeric>
 #include <type_traits>
 
@@ -121,9 +120,7 @@ std::string_view name_of(Placement placement) {
 }
 
 namespace {
-bool one_of(Collective collective, std::initializer_list<Collective> these) {
-  return std::ranges::find(these, collective) != these.end();
-}
+std::size_t elements_of(const Cell& cell) { return cell.bytes / size_of(cell.dtype); }
 }  // namespace
 
 Problem problem_of(const Cell& cell, const Team& team, int line_ns) {
@@ -133,36 +130,36 @@ Problem problem_of(const Cell& cell, const Team& team, int line_ns) {
   problem.op = cell.op;
   problem.memory = cell.placement == Placement::Symmetric ? Memory::Symmetric : Memory::Private;
   problem.contract = cell.contract;
+  problem.shared_address_space = team.shared_address_space();
   problem.pes = team.size();
   problem.line_ns = line_ns;
-  const bool blocks = has_blocks(cell.collective);
-  problem.count =
-      cell.bytes / size_of(cell.dtype) / (blocks ? static_cast<std::size_t>(team.size()) : 1);
+  problem.count = elements_of(cell);
+  if (has_blocks(cell.collective)) problem.count /= static_cast<std::size_t>(team.size());
+  if (cell.collective == Collective::Alltoallv) problem.count = 0;  // not equal on all PEs
   return problem;
 }
 
-Workload::Workload(Team& team, const Cell& cell) : team_(team), cell_(cell) {
+bool can_be_in_place(Collective collective) { return collective != Collective::Alltoallv; }
+
+Workload::Workload(Team& team, const Cell& cell)
+    : team_(team),
+      cell_(cell),
+      shape_(shape_of(cell.collective)),
+      elements_(elements_of(cell)),
+      blocks_(elements_, team.size(), has_counts(cell.collective)) {
+  const int pes = team.size();
+  in_elements_ = bench::in_elements(shape_, blocks_, team.pe(), elements_);
+  out_elements_ = bench::out_elements(shape_, blocks_, team.pe(), elements_);
+  // Symmetric tensors are equal on all PEs; the last one's blocks are the largest.
+  const std::size_t most_in = bench::in_elements(shape_, blocks_, pes - 1, elements_);
+  const std::size_t most_out = bench::out_elements(shape_, blocks_, pes - 1, elements_);
+  in_stride_ = aligned(most_in * size_of(cell.dtype) + 64);
+  out_stride_ = aligned(most_out * size_of(cell.dtype) + 64);
+  if (shape_.only_root_has_in && team.pe() != kRoot) in_elements_ = 0;
+  if (shape_.only_root_has_out && team.pe() != kRoot) out_elements_ = 0;
   if (has_counts(cell.collective)) {
-    throw Error(ErrorCode::InvalidArgument,
-                std::string(name_of(cell.collective)) +
-                    " has no benchmark: with equal counts it is its namesake without v");
-  }
-  count_ = problem_of(cell, team, 0).count;
-  const auto pes = static_cast<std::size_t>(team.size());
-  in_elements_ = one_of(cell.collective,
-                        {Collective::ReduceScatter, Collective::Scatter, Collective::Alltoall})
-                     ? count_ * pes
-                     : count_;
-  out_elements_ =
-      one_of(cell.collective, {Collective::Allgather, Collective::Gather, Collective::Alltoall})
-          ? count_ * pes
-          : count_;
-  in_stride_ = aligned(in_elements_ * size_of(cell.dtype) + 64);
-  out_stride_ = aligned(out_elements_ * size_of(cell.dtype) + 64);
-  const bool is_root = team.pe() == kRoot;
-  if (cell.collective == Collective::Scatter && !is_root) in_elements_ = 0;
-  if (one_of(cell.collective, {Collective::Reduce, Collective::Gather}) && !is_root) {
-    out_elements_ = 0;
+    for (int pe = 0; pe < pes; ++pe) counts_.push_back(blocks_.size(pe));
+    out_counts_.assign(static_cast<std::size_t>(pes), blocks_.size(team.pe()));
   }
   if (cell.cycle == Cycle::Rotate) {
     rotations_ = std::max<std::size_t>(2, kRotateBytes / (in_stride_ + out_stride_) + 1);
@@ -192,24 +189,17 @@ Workload::Buffers Workload::buffers(std::uint64_t call) const {
   auto* begin = const_cast<std::byte*>(private_.data()) + (kAlign - base % kAlign) % kAlign;
   at.in = begin + i * (in_stride_ + out_stride_);
   at.out = at.in + in_stride_;
-  const std::size_t block = static_cast<std::size_t>(team_.pe()) * count_ * size_of(cell_.dtype);
   if (cell_.placement == Placement::InPlace || cell_.collective == Collective::Broadcast) {
-    const bool is_root = team_.pe() == kRoot;
-    switch (cell_.collective) {
-      case Collective::Gather:
-        if (!is_root) break;
-        [[fallthrough]];
-      case Collective::Allgather:
-        at.in = at.out + block;
-        break;
-      case Collective::Scatter:
-        if (!is_root) break;
-        [[fallthrough]];
-      case Collective::ReduceScatter:
-        at.out = at.in + block;
-        break;
-      default:
-        at.in = at.out;
+    const std::size_t block = blocks_.begin(team_.pe()) * size_of(cell_.dtype);
+    const bool rooted = shape_.only_root_has_in || shape_.only_root_has_out;
+    if (shape_.in == shape_.out) {
+      at.in = at.out;
+    } else if (rooted && team_.pe() != kRoot) {
+      // only the root has both buffers
+    } else if (shape_.in == Holds::Block) {
+      at.in = at.out + block;
+    } else {
+      at.out = at.in + block;
     }
   }
   return at;
@@ -235,34 +225,13 @@ double Workload::consume(const Buffers& at) const {
   return static_cast<double>(std::accumulate(sums.begin(), sums.end(), std::uint64_t{0}));
 }
 
-double Workload::expected(std::size_t index, std::uint64_t call) const {
-  const int pes = team_.size();
-  const std::size_t before = static_cast<std::size_t>(team_.pe()) * count_;
-  std::size_t at = index;
-  switch (cell_.collective) {
-    case Collective::Broadcast:
-      return value_of(kRoot, index, call);
-    case Collective::Scatter:
-      return value_of(kRoot, before + index, call);
-    case Collective::Allgather:
-    case Collective::Gather:
-      return value_of(static_cast<int>(index / count_), index % count_, call);
-    case Collective::Alltoall:
-      return value_of(static_cast<int>(index / count_), before + index % count_, call);
-    case Collective::ReduceScatter:
-      at += before;
-      break;
-    case Collective::RingShift:
-      return value_of((team_.pe() + pes - 1) % pes, index, call);
-    case Collective::Allreduce:
-    case Collective::Reduce:
-    case Collective::Allgatherv:
-    case Collective::ReduceScatterv:
-    case Collective::Alltoallv:
-    case Collective::Gatherv:
-    case Collective::Scatterv:
-      break;
+int Workload::expected(std::size_t index, std::uint64_t call) const {
+  if (!reduces(cell_.collective)) {
+    const Source from = source_of(shape_, blocks_, team_.pe(), index);
+    return value_of(from.pe, from.index, call);
   }
+  const int pes = team_.size();
+  const std::size_t at = shape_.out == Holds::Block ? blocks_.begin(team_.pe()) + index : index;
   int result = value_of(0, at, call);
   for (int pe = 1; pe < pes; ++pe) result = fold(cell_.op, result, value_of(pe, at, call));
   return cell_.op == Op::Avg ? result / pes : result;
@@ -272,8 +241,7 @@ std::size_t Workload::wrong(const Buffers& at, std::uint64_t call, std::size_t f
                             std::size_t stride) const {
   return with_type(cell_.dtype, [&](auto* type) {
     return count_wrong<std::remove_pointer_t<decltype(type)>>(
-        at.out, out_elements_, first, stride,
-        [&](std::size_t i) { return static_cast<int>(expected(i, call)); });
+        at.out, out_elements_, first, stride, [&](std::size_t i) { return expected(i, call); });
   });
 }
 
@@ -293,6 +261,8 @@ void Workload::run(const Buffers& at, const Call& call) const {
     buffers.in_block = &symmetric_[2 * at.index].block();
     buffers.out_block = &symmetric_[2 * at.index + 1].block();
   }
+  buffers.counts = counts_;
+  buffers.out_counts = out_counts_;
   switch (cell_.collective) {
     case Collective::Allreduce:
       return detail::allreduce(team_, buffers, cell_.op, call);
@@ -315,8 +285,11 @@ void Workload::run(const Buffers& at, const Call& call) const {
     case Collective::RingShift:
       return detail::ring_shift(team_, buffers, 1, call);
     case Collective::Allgatherv:
+      return detail::allgatherv(team_, buffers, call);
     case Collective::ReduceScatterv:
+      return detail::reduce_scatterv(team_, buffers, cell_.op, call);
     case Collective::Alltoallv:
+      return detail::alltoallv(team_, buffers, call);
     case Collective::Gatherv:
     case Collective::Scatterv:
       return;  // refused when the workload was made

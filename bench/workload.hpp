@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/shape.hpp"
 #include "tutti/tutti.hpp"
 
 namespace tutti::bench {
@@ -28,14 +29,15 @@ struct Cell {
   Placement placement = Placement::Private;
   Cycle cycle = Cycle::Same;
   Contract contract = Contract::Consistent;
-  std::size_t bytes = 0;  ///< nccl-tests' size, rounded down to whole elements (and blocks)
+  /// nccl-tests' size, rounded down to whole elements (and blocks); of alltoallv what a PE sends.
+  std::size_t bytes = 0;
 };
-
-/// The root of collectives that have one.
-inline constexpr int kRoot = 0;
 
 /// The facts of a cell for the tuner.
 Problem problem_of(const Cell& cell, const Team& team, int line_ns);
+
+/// Whether a collective has a form in place.
+bool can_be_in_place(Collective collective);
 
 /// A cell's buffers on one PE, and what surrounds each call: produce (the PE writes its whole
 /// input), the collective, consume (the PE reads its whole output).
@@ -44,7 +46,11 @@ class Workload {
   Workload(Team& team, const Cell& cell);
 
   const Cell& cell() const noexcept { return cell_; }
-  std::size_t count() const noexcept { return count_; }
+  int pe() const noexcept { return team_.pe(); }
+  const Shape& shape() const noexcept { return shape_; }
+  const Blocks& blocks() const noexcept { return blocks_; }
+  /// Elements of the vector, or of all blocks together.
+  std::size_t elements() const noexcept { return elements_; }
   /// What this PE gives and gets; 0 where only the root has a buffer.
   std::size_t in_elements() const noexcept { return in_elements_; }
   std::size_t out_elements() const noexcept { return out_elements_; }
@@ -72,13 +78,17 @@ class Workload {
   void run(const Buffers& at, const Call& call) const;
 
  private:
-  double expected(std::size_t index, std::uint64_t call) const;
+  int expected(std::size_t index, std::uint64_t call) const;
 
   Team& team_;
   Cell cell_;
-  std::size_t count_ = 0;
+  Shape shape_;
+  std::size_t elements_ = 0;
+  Blocks blocks_;
   std::size_t in_elements_ = 0;
   std::size_t out_elements_ = 0;
+  std::vector<std::size_t> counts_;      ///< empty where all blocks are equal
+  std::vector<std::size_t> out_counts_;  ///< of alltoallv
   std::size_t rotations_ = 1;
   mutable std::vector<std::byte> own_;  ///< streamed between calls by `Cycle::Decode`
   std::vector<std::byte> private_;
