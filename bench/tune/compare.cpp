@@ -6,9 +6,8 @@
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
-#include "tutti/error.hpp"
+#include "bench/tune/bench_json.hpp"
 
 namespace tutti::bench {
 namespace {
@@ -16,7 +15,6 @@ namespace {
 constexpr double kFalseAlarms = 0.05;
 /// Half an interval in standard errors: order statistics are a little nearer than 1.96 of them.
 constexpr double kHalfInterval = 1.86;
-constexpr std::size_t kBenchRounds = 15;  ///< tutti-bench's own; its JSON does not say
 
 /// Standard error of the logarithm of a median, from its interval. The interval comes from about
 /// 2 sqrt(n) order statistics, so that the error is known about as well as from sqrt(n) samples.
@@ -66,20 +64,8 @@ Results results_of(const Tuning& file) {
 
 Results results_of_bench(std::string_view json, std::string_view name) {
   Results results;
-  try {
-    const auto document = nlohmann::json::parse(json);
-    for (const auto& row : document.at("benchmarks")) {
-      if (!row.contains("seconds") || !row.contains("time_lo")) continue;
-      const Interval us = {row.at("seconds").get<double>() * 1e6,
-                           row.at("time_lo").get<double>() * 1e6,
-                           row.at("time_hi").get<double>() * 1e6};
-      results[row.at("name").get<std::string>()] = {us, kBenchRounds};
-    }
-  } catch (const nlohmann::json::exception& error) {
-    throw Error(ErrorCode::InvalidArgument,
-                fmt::format("{}: neither a tuning file nor a result of tutti-bench: {}", name,
-                            error.what()));
-  }
+  const BenchFile file = read_bench(json, name);
+  for (const BenchRow& row : file.rows) results[row.name] = {row.us, file.rounds};
   return results;
 }
 

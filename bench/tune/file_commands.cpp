@@ -11,6 +11,7 @@
 #include <string>
 #include <system_error>
 
+#include "bench/tune/bench_page.hpp"
 #include "bench/tune/commands.hpp"
 #include "bench/tune/compare.hpp"
 #include "bench/tune/diff.hpp"
@@ -67,11 +68,14 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+/// Not the JSON of tutti-bench, whose first key is "context".
+bool is_tuning_file(const std::string& text) {
+  return text.find("\"benchmarks\"") == std::string::npos;
+}
+
 Results results_in(const std::string& path) {
   const std::string text = text_of(path);
-  if (text.find("\"tutti_tuning\"") != std::string::npos) {
-    return results_of(parse_tuning(text, path));
-  }
+  if (is_tuning_file(text)) return results_of(parse_tuning(text, path));
   return results_of_bench(text, path);
 }
 
@@ -153,8 +157,15 @@ int run_compare(const Arguments& args) {
 }
 
 int run_report(const Arguments& args) {
-  const Tuning tuning = read_tuning(args.file);
   const std::string title = std::filesystem::path(args.file).filename().string();
+  const std::string text = text_of(args.file);
+  if (!is_tuning_file(text)) {
+    const BenchFile file = read_bench(text, args.file);
+    write_page(args.out, bench_page(file, title));
+    fmt::print("{}: {} results\n", args.out, file.rows.size());
+    return 0;
+  }
+  const Tuning tuning = parse_tuning(text, args.file);
   write_page(args.out, report_page(tuning, title));
   fmt::print("{}: {} points, {} rules\n", args.out, tuning.points.size(), tuning.rules.size());
   return 0;

@@ -181,18 +181,25 @@ void replace_all(std::string& text, std::string_view what, std::string_view with
 
 }  // namespace
 
+std::string safe_in_script(std::string json) {
+  replace_all(json, "<", "\\u003c");  // no text can close the script element
+  return json;
+}
+
 std::string report_data(const Tuning& file, const std::string& title) {
-  Json data = {{"title", title}, {"machine", machine_data(file)}};
+  Json data = {{"kind", "Tuning report"}, {"title", title}, {"machine", machine_data(file)}};
   data["rows"] = Json::array();
   for (const Row& row : rows_of(file.points)) data["rows"].push_back(row_data(row));
   data["rules"] = Json::array();
   for (const Rule& rule : file.rules) data["rules"].push_back(rule_data(rule));
-  std::string text = data.dump(-1, ' ', true, Json::error_handler_t::replace);
-  replace_all(text, "<", "\\u003c");  // no text can close the script element
-  return text;
+  return safe_in_script(data.dump(-1, ' ', true, Json::error_handler_t::replace));
 }
 
 std::string report_page(const Tuning& file, const std::string& title) {
+  return page_with(report_data(file, title));
+}
+
+std::string page_with(std::string_view data) {
   if (embedded::chart_library().empty()) {
     throw Error(ErrorCode::Unsupported,
                 "this tutti-tune was built without Chart.js (Debian package libjs-chart.js): no "
@@ -205,7 +212,7 @@ std::string report_page(const Tuning& file, const std::string& title) {
   };
   insert("{{library}}", embedded::chart_library());
   insert("{{licence}}", embedded::chart_licence());
-  insert("{{data}}", report_data(file, title));  // last: whatever a file says is not looked at
+  insert("{{data}}", data);  // last: whatever a file says is not looked at
   return page;
 }
 

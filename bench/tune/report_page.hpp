@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "tutti/tuning.hpp"
 
@@ -15,5 +16,10 @@ std::string report_page(const Tuning& file, const std::string& title);
 
 /// What the page draws, as JSON that is safe inside a script element.
 std::string report_data(const Tuning& file, const std::string& title);
+
+/// The page around such data. Errors: as `report_page`.
+std::string page_with(std::string_view data);
+/// JSON text with nothing in it that could end the script element.
+std::string safe_in_script(std::string json);
 
 }  // namespace tutti::bench

@@ -82,7 +82,7 @@ void add_about_files(CLI::App& app, Arguments& args) {
   compare->add_option("first", args.file)->required();
   compare->add_option("second", args.other_file)->required();
 
-  CLI::App* report = app.add_subcommand("report", "write a page about a file, to look at");
+  CLI::App* report = app.add_subcommand("report", "write a page about a tuning file or JSON of tutti-bench, to look at");
   report->add_option("file", args.file)->required();
   report->add_option("-o,--out", args.out, "the page to write")->required();
 }

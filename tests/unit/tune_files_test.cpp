@@ -73,9 +73,13 @@ TEST(TuneCompare, only_what_both_results_have_is_compared) {
 
 TEST(TuneCompare, reads_the_json_of_tutti_bench_and_refuses_other_files) {
   const Results results = results_of_bench(
-      R"({"benchmarks": [{"name": "barrier", "seconds": 2e-6, "time_lo": 1e-6, "time_hi": 3e-6}]})",
+      R"({"context": {"rounds": "31"}, "benchmarks": [{"name": "barrier", "real_time": 2000.0,
+          "time_unit": "ns", "time_lo": 1e-6, "time_hi": 3e-6}]})",
       "b.json");
-  EXPECT_NEAR(results.at("barrier").us.high, 3, 1e-9);
+  const TimedCell& barrier = results.at("barrier");
+  EXPECT_NEAR(barrier.us.median, 2, 1e-9);
+  EXPECT_NEAR(barrier.us.high, 3, 1e-9);
+  EXPECT_EQ(barrier.rounds, 31u);
   EXPECT_THROW(results_of_bench("{}", "b.json"), Error);
   EXPECT_THROW(results_of_bench("no json", "b.json"), Error);
 }
