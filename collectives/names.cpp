@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 2> kContractNames = {"consistent", "order
 constexpr std::array<std::string_view, 4> kWhereNames = {"call", "environment", "file", "built-in"};
 constexpr std::array<std::string_view, kCycles> kCycleNames = {"same", "rotate", "decode", "skew"};
 constexpr std::array<std::string_view, kStatuses> kStatusNames = {"measured", "wrong", "failed",
-                                                                  "skipped"};
+                                                                  "skipped", "hung"};
 
 template <class Enum, std::size_t kSize>
 std::string_view name_in(const std::array<std::string_view, kSize>& names, Enum value) noexcept {

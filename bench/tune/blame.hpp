@@ -13,6 +13,7 @@ namespace tutti::bench {
 /// ahead, only saw the team poisoned. All PEs get the same.
 struct Blame {
   std::size_t contender = 0;
+  bool hung = false;  ///< a deadline passed
   std::string reason;
 };
 

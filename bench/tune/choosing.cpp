@@ -56,6 +56,12 @@ std::size_t halfway(std::size_t a, std::size_t b) {
 
 }  // namespace
 
+bool is_broken(const MeasuredCandidate& candidate) {
+  using Status = MeasuredCandidate::Status;
+  return candidate.status == Status::Wrong || candidate.status == Status::Failed ||
+         candidate.status == Status::Hung;
+}
+
 Rounds half_of(const Rounds& rounds, std::size_t first) {
   Rounds half(rounds.size());
   for (std::size_t c = 0; c < rounds.size(); ++c) {

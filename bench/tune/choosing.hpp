@@ -23,6 +23,9 @@ inline constexpr double kRuleMargin = 0.05;
 /// Seconds of a call: `seconds[candidate][round]`; a round measured all candidates back to back.
 using Rounds = std::vector<std::vector<double>>;
 
+/// Whether a candidate cannot be used here: it was wrong, failed or hung.
+bool is_broken(const MeasuredCandidate& candidate);
+
 /// Every second round, from `first` on: 0 for the half that chooses, 1 for the one that reports.
 Rounds half_of(const Rounds& rounds, std::size_t first);
 

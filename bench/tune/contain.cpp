@@ -78,9 +78,10 @@ pid_t start(const std::vector<std::string>& command, const Pipe& pipe) {
   return child;
 }
 
-/// Reads until the child closes its end or the deadline; false at the deadline.
-bool read_all(int fd, Clock::time_point deadline, std::string& output) {
+/// Reads until the child closes its end; false if nothing came for too long.
+bool read_all(int fd, std::chrono::milliseconds silence, std::string& output) {
   std::array<char, 4096> part{};
+  Clock::time_point deadline = Clock::now() + silence;
   for (;;) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
@@ -93,23 +94,24 @@ bool read_all(int fd, Clock::time_point deadline, std::string& output) {
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return true;
     output.append(part.data(), static_cast<std::size_t>(got));
+    deadline = Clock::now() + silence;
   }
 }
 
 std::string end_text(const ChildEnd& end) {
-  if (end.timed_out) return "hung: no result before the deadline";
+  if (end.timed_out) return "no result before the deadline";
   if (end.signal != 0) return fmt::format("crashed: {}", ::strsignal(end.signal));
   return fmt::format("ended with exit status {}", end.status);
 }
 
 }  // namespace
 
-ChildEnd run_child(const std::vector<std::string>& command, std::chrono::milliseconds deadline) {
+ChildEnd run_child(const std::vector<std::string>& command, std::chrono::milliseconds silence) {
   Pipe pipe;
   const pid_t child = start(command, pipe);
   pipe.close_end(1);
   ChildEnd end;
-  end.timed_out = !read_all(pipe.ends[0], Clock::now() + deadline, end.output);
+  end.timed_out = !read_all(pipe.ends[0], silence, end.output);
   if (end.timed_out) ::kill(child, SIGKILL);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
@@ -128,7 +130,7 @@ std::vector<Trial> read_trials(const ChildEnd& end) {
     const std::string word = line.substr(0, space);
     const std::string text = space == std::string::npos ? "" : line.substr(space + 1);
     if (word == "begin") {
-      trials.push_back({text, false, false, {}});
+      trials.push_back({text, false, false, false, {}});
       open = true;
     } else if (open && (word == "right" || word == "wrong" || word == "failed")) {
       Trial& trial = trials.back();
@@ -138,7 +140,10 @@ std::vector<Trial> read_trials(const ChildEnd& end) {
       open = false;
     }
   }
-  if (open) trials.back().reason = end_text(end);
+  if (open) {
+    trials.back().hung = end.timed_out;
+    trials.back().reason = end_text(end);
+  }
   return trials;
 }
 

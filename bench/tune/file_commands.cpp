@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "bench/tune/bench_page.hpp"
+#include "bench/tune/choosing.hpp"
 #include "bench/tune/commands.hpp"
 #include "bench/tune/compare.hpp"
 #include "bench/tune/diff.hpp"
@@ -41,8 +42,7 @@ void print_rule(const Rule& rule) {
 void print_not_measured(const Tuning& tuning) {
   for (const MeasuredPoint& point : tuning.points) {
     for (const MeasuredCandidate& candidate : point.candidates) {
-      using Status = MeasuredCandidate::Status;
-      if (candidate.status != Status::Wrong && candidate.status != Status::Failed) continue;
+      if (!is_broken(candidate)) continue;
       fmt::print("{:<14} {} B: {} {}: {}\n", name_of(point.collective), point.bytes,
                  candidate.choice, name_of(candidate.status), candidate.reason);
     }

@@ -74,9 +74,14 @@ class PointRun {
     const std::vector<std::size_t> who = running();
     std::vector<std::string> choices;
     for (const std::size_t i : who) choices.push_back(candidates_[i].choice);
-    const std::vector<Trial> trials = try_candidates(parent_, cell_, choices);
+    const std::vector<Trial> trials =
+        try_candidates(parent_, cell_, choices, effort_.trial_silence);
     for (std::size_t k = 0; k < who.size(); ++k) {
-      if (!trials[k].right) give_up(who[k], trials[k].wrong, trials[k].reason);
+      const Trial& trial = trials[k];
+      const Status status = trial.wrong  ? Status::Wrong
+                            : trial.hung ? Status::Hung
+                                         : Status::Failed;
+      if (!trial.right) give_up(who[k], status, trial.reason);
     }
   }
 
@@ -168,8 +173,8 @@ class PointRun {
     return std::ranges::find(needed_, canonical_[i]) != needed_.end();
   }
 
-  void give_up(std::size_t i, bool wrong, const std::string& reason) {
-    candidates_[i].status = wrong ? Status::Wrong : Status::Failed;
+  void give_up(std::size_t i, Status status, const std::string& reason) {
+    candidates_[i].status = status;
     candidates_[i].reason = reason.empty() ? "no reason known" : reason;
   }
 
@@ -209,14 +214,14 @@ class PointRun {
       if (const auto blame = agreed_blame(parent_, failure)) {
         // The last one is MPI, which cannot be left behind.
         if (blame->contender >= who.size()) throw Error(ErrorCode::System, blame->reason);
-        give_up(who[blame->contender], false, blame->reason);
+        give_up(who[blame->contender], blame->hung ? Status::Hung : Status::Failed, blame->reason);
         team_ = parent_.split(0, parent_.pe());
         continue;
       }
       for (std::size_t k = 0; k < who.size(); ++k) {
         result.rounds[who[k]] = measured->seconds[k];
         if (measured->wrong[k] != 0) {
-          give_up(who[k], true, fmt::format("{} elements", measured->wrong[k]));
+          give_up(who[k], Status::Wrong, fmt::format("{} elements", measured->wrong[k]));
           result.rounds[who[k]].clear();
         }
       }

@@ -21,6 +21,7 @@ struct PointEffort {
   std::vector<std::string> choices = {};                ///< instead of all candidates
   std::vector<const Algorithm*> extra_algorithms = {};  ///< that `choices` may name, too
   std::chrono::milliseconds call_deadline{30'000};      ///< then a candidate has failed
+  std::chrono::milliseconds trial_silence{20'000};      ///< the same for a candidate's child
   std::size_t always = 0;  ///< so many of the choices are measured whatever the first look says
 };
 

@@ -76,7 +76,7 @@ Json candidates_of(const Row& row) {
   Json problems = Json::array();
   for (const MeasuredPoint* point : row) {
     for (const MeasuredCandidate& each : point->candidates) {
-      if (each.status != Status::Wrong && each.status != Status::Failed) continue;
+      if (!is_broken(each)) continue;
       problems.push_back(fmt::format("{} bytes: {} {}: {}", point->bytes, each.choice,
                                      name_of(each.status), each.reason));
     }

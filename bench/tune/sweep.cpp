@@ -152,8 +152,7 @@ class Leader {
 
   static void show_failures(const MeasuredPoint& point) {
     for (const MeasuredCandidate& candidate : point.candidates) {
-      using Status = MeasuredCandidate::Status;
-      if (candidate.status != Status::Wrong && candidate.status != Status::Failed) continue;
+      if (!is_broken(candidate)) continue;
       fmt::print(stderr, "    {} {}: {}\n", candidate.choice, name_of(candidate.status),
                  candidate.reason);
     }

@@ -15,7 +15,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kTrialDeadline{20'000};
 constexpr milliseconds kCallDeadline{5'000};
 constexpr std::uint64_t kCalls = 3;
 
@@ -46,8 +45,10 @@ std::string one_line(std::string text) {
 
 }  // namespace
 
-int run_trials(const Cell& cell, int pes, const std::vector<std::string>& choices) {
+int run_trials(const Cell& cell, int pes, const std::vector<std::string>& choices,
+               const std::vector<const Algorithm*>& extra_algorithms) {
   Options options;
+  options.extra_algorithms = extra_algorithms;
   options.timeout = kCallDeadline;
   try {
     run(
@@ -82,7 +83,7 @@ std::vector<std::string> trial_arguments(const Cell& cell, int pes,
 }
 
 std::vector<Trial> try_candidates(Team& team, const Cell& cell,
-                                  const std::vector<std::string>& choices) {
+                                  const std::vector<std::string>& choices, milliseconds silence) {
   std::vector<Trial> trials;
   std::vector<std::string> left = choices;
   // A child tries all that are left, until one of them ends it. PE 0 tells the others after each
@@ -92,7 +93,7 @@ std::vector<Trial> try_candidates(Team& team, const Cell& cell,
     std::vector<std::string> command = {"/proc/self/exe"};
     const std::vector<std::string> arguments = trial_arguments(cell, team.size(), left);
     command.insert(command.end(), arguments.begin(), arguments.end());
-    const std::vector<Trial> told = read_trials(run_child(command, kTrialDeadline));
+    const std::vector<Trial> told = read_trials(run_child(command, silence));
     trials.insert(trials.end(), told.begin(), told.end());
     left.erase(left.begin(),
                left.begin() + static_cast<std::ptrdiff_t>(std::min(told.size(), left.size())));
@@ -101,10 +102,11 @@ std::vector<Trial> try_candidates(Team& team, const Cell& cell,
   // What was never begun could not be tried at all: it is not held against it.
   std::vector<Trial> agreed;
   for (std::size_t i = 0; i < choices.size(); ++i) {
-    Trial trial{choices[i], true, false, {}};
+    Trial trial{choices[i], true, false, false, {}};
     if (team.pe() == 0 && i < trials.size()) trial = trials[i];
     trial.right = first(team, trial.right ? 1 : 0) != 0;
     trial.wrong = first(team, trial.wrong ? 1 : 0) != 0;
+    trial.hung = first(team, trial.hung ? 1 : 0) != 0;
     agreed.push_back(std::move(trial));
   }
   return agreed;

@@ -44,8 +44,9 @@ struct MeasuredCandidate {
   enum class Status : std::uint8_t {
     Measured,
     Wrong,    ///< a result differed from the reference
-    Failed,   ///< it crashed, hung or threw
+    Failed,   ///< it crashed or threw
     Skipped,  ///< the screening saw that it is too slow
+    Hung,     ///< it did not return before the deadline
   };
 
   std::string choice;  ///< as `parse_choice` reads it: "one_shot:chunk_bytes=64K"
@@ -60,7 +61,7 @@ struct MeasuredCandidate {
 
   friend bool operator==(const MeasuredCandidate&, const MeasuredCandidate&) = default;
 };
-inline constexpr std::size_t kStatuses = 4;
+inline constexpr std::size_t kStatuses = 5;
 TUTTI_API std::string_view name_of(MeasuredCandidate::Status status) noexcept;
 
 /// All that a sweep measured for one problem in one regime.
