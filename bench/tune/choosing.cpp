@@ -12,7 +12,6 @@ namespace {
 
 constexpr double kNearestNeighbours = 1.3;
 constexpr std::size_t kGrain = 64;
-constexpr std::size_t kReach = 4;  ///< a size says nothing about sizes farther away
 
 double median_of(const std::vector<double>& samples) { return estimate(samples).median; }
 
@@ -163,89 +162,6 @@ bool deserves_rule(const MeasuredPoint& point, const MeasuredCandidate& winner) 
          winner.vs_builtin->median >= 1 + kRuleMargin;
 }
 
-namespace {
-
-Evidence evidence_of(const MeasuredPoint& point, const MeasuredCandidate& winner) {
-  Evidence evidence;
-  evidence.bytes = point.bytes;
-  evidence.rounds = point.rounds / 2;
-  if (!winner.times.empty()) {
-    const Interval& time = winner.times[0].us;
-    evidence.median_us = time.median;
-    evidence.ci95_us = {time.low, time.high};
-  }
-  if (winner.vs_builtin) evidence.vs_builtin = winner.vs_builtin->median;
-  const std::string_view name = std::string_view(winner.choice).substr(0, winner.choice.find(':'));
-  const MeasuredCandidate* second = nullptr;
-  for (const MeasuredCandidate& other : point.candidates) {
-    if (!measured(other) || other.times.empty() || other.choice.starts_with(name)) continue;
-    if (second == nullptr || other.regret < second->regret) second = &other;
-  }
-  if (second != nullptr && evidence.median_us > 0) {
-    const Interval& time = second->times[0].us;
-    evidence.runner_up = second->choice.substr(0, second->choice.find(':'));
-    evidence.runner_up_ratio = {{time.low / evidence.ci95_us[1], time.high / evidence.ci95_us[0]}};
-  }
-  return evidence;
-}
-
-Rule rule_of(const MeasuredPoint& point, const MeasuredCandidate& winner) {
-  const Forced choice = parse_choice(point.collective, winner.choice, "sweep");
-  const auto pes = static_cast<std::uint64_t>(point.pes);
-  Rule rule;
-  rule.collective = point.collective;
-  rule.pes = {pes, pes};
-  rule.nodes = {1, 1};
-  rule.bytes = {point.bytes, point.bytes};
-  rule.line_ns = regime_range(point.line_ns);
-  rule.dtype = point.dtype;
-  if (reduces(point.collective)) rule.contract = point.contract;
-  rule.memory = point.memory;
-  rule.algorithm = choice.algorithm;
-  rule.params = choice.params;
-  rule.evidence = evidence_of(point, winner);
-  return rule;
-}
-
-bool same_choice(const Rule& a, const Rule& b) {
-  return a.algorithm == b.algorithm && a.params == b.params;
-}
-
-void append_rules(const Row& row, std::vector<Rule>& rules) {
-  const std::vector<const MeasuredCandidate*> won = winners(row);
-  bool follows = false;  // the point before has a rule, the last of `rules`
-  for (std::size_t i = 0; i < row.size(); ++i) {
-    const bool deserves = won[i] != nullptr && deserves_rule(*row[i], *won[i]);
-    if (deserves) {
-      Rule rule = rule_of(*row[i], *won[i]);
-      if (i > 0) {
-        rule.bytes.low =
-            std::max(halfway(row[i - 1]->bytes, row[i]->bytes) + 1, row[i]->bytes / kReach);
-      }
-      if (i + 1 < row.size()) {
-        rule.bytes.high =
-            std::min(halfway(row[i]->bytes, row[i + 1]->bytes), row[i]->bytes * kReach);
-      }
-      if (follows && same_choice(rules.back(), rule)) {
-        rules.back().bytes.high = rule.bytes.high;
-        const bool weaker = *rule.evidence->vs_builtin < *rules.back().evidence->vs_builtin;
-        if (weaker) rules.back().evidence = rule.evidence;
-      } else {
-        rules.push_back(std::move(rule));
-      }
-    }
-    follows = deserves;
-  }
-}
-
-}  // namespace
-
-std::vector<Rule> rules_of(std::span<const MeasuredPoint> points) {
-  std::vector<Rule> rules;
-  for (const Row& row : rows_of(points)) append_rules(row, rules);
-  return rules;
-}
-
 std::optional<Crossover> best_crossover(std::span<const Row> rows) {
   std::optional<Crossover> best;
   for (std::size_t r = 0; r < rows.size(); ++r) {
@@ -275,6 +191,18 @@ Range regime_range(double line_ns) {
   return {};
 }
 
+namespace {
+
+/// Whether a candidate of the point takes PEs that are threads of one process.
+bool shows_shared_address_space(const MeasuredPoint& point, const Problem& apart) {
+  return std::ranges::any_of(point.candidates, [&](const MeasuredCandidate& candidate) {
+    const Forced choice = parse_choice(point.collective, candidate.choice, "point");
+    return choice.algorithm->supports(apart) != nullptr;
+  });
+}
+
+}  // namespace
+
 Problem problem_of(const MeasuredPoint& point) {
   Problem problem;
   problem.collective = point.collective;
@@ -286,6 +214,7 @@ Problem problem_of(const MeasuredPoint& point) {
   problem.line_ns = static_cast<int>(std::lround(point.line_ns));
   problem.count = 1;
   problem.count = point.bytes / bytes_of(problem);
+  problem.shared_address_space = shows_shared_address_space(point, problem);
   return problem;
 }
 

@@ -60,9 +60,10 @@ bool deserves_rule(const MeasuredPoint& point, const MeasuredCandidate& winner);
 
 /// The rules of all rows. Neighbouring sizes with one winner are one range; ranges meet halfway
 /// (geometrically) between sizes, but reach no farther than four times a size with this winner and
-/// not beyond the sizes measured. The evidence of a
-/// range is that of its least convincing size.
-std::vector<Rule> rules_of(std::span<const MeasuredPoint> points);
+/// not beyond the sizes measured. Where that would be a cliff (`Curves`), they meet where their
+/// times cross, and go on as far as the built-in choice would be one. The evidence of a range is
+/// that of its least convincing size.
+std::vector<Rule> rules_of(std::span<const MeasuredPoint> points, const MachineFacts& machine = {});
 
 /// The size between two neighbours with different winners where a measurement tells most: the
 /// wider the gap and the dearer a wrong winner, the better. `row` is the index of its row. Nothing

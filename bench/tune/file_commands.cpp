@@ -13,6 +13,7 @@
 
 #include "bench/tune/bench_page.hpp"
 #include "bench/tune/choosing.hpp"
+#include "bench/tune/cliffs.hpp"
 #include "bench/tune/commands.hpp"
 #include "bench/tune/compare.hpp"
 #include "bench/tune/diff.hpp"
@@ -99,6 +100,7 @@ int run_check(const Arguments& args) {
   fmt::print("{}: well-formed, {} rules, {} points\n", args.file, tuning.rules.size(),
              tuning.points.size());
   for (const std::string& line : outdated(tuning)) fmt::print("outdated: {}\n", line);
+  for (const Cliff& cliff : cliffs(tuning)) fmt::print("cliff: {}\n", to_string(cliff));
   if (differing.empty()) {
     fmt::print("measured on this machine\n");
     return 0;

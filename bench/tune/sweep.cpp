@@ -93,7 +93,7 @@ class Leader {
   }
 
   void save() {
-    found_.rules = rules_of(found_.points);
+    found_.rules = rules_of(found_.points, found_.machine);
     SweepFacts& facts = *found_.sweep;
     facts.used_s = std::round(10 * used()) / 10;
     facts.complete = grid_complete();

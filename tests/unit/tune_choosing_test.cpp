@@ -99,20 +99,35 @@ TEST(TuneChoosing, no_rule_without_five_percent_in_the_half_that_reports) {
             1u);
 }
 
-TEST(TuneChoosing, rules_do_not_reach_beyond_the_sizes_measured) {
-  const std::vector<Rule> rules =
-      rules_of(std::vector{point_of(64, {{"one_shot", 2.0}, {"ring", 1.0, 2.0}})});
-  ASSERT_EQ(rules.size(), 1u);
-  EXPECT_EQ(rules[0].bytes, (Range{64, 64}));
+TEST(TuneChoosing, rules_do_not_reach_beyond_the_sizes_measured_unless_that_were_a_cliff) {
+  const auto range = [](double gain) {
+    const std::vector<Rule> rules =
+        rules_of(std::vector{point_of(64, {{"one_shot", gain}, {"ring", 1.0, gain}})});
+    return rules.size() == 1 ? rules[0].bytes : Range{};
+  };
+  EXPECT_EQ(range(1.2), (Range{64, 64}));
+  const Range wide = range(2.0);
+  EXPECT_LT(wide.low.value_or(0), 64u);
+  EXPECT_GT(wide.high.value_or(1 << 30), 64u);
+}
+
+std::vector<Rule> rules_of_lonely_size(double gain) {
+  return rules_of(std::vector{point_of(128, {{"one_shot", 1.0}, {"ring", gain, 1 / gain}}),
+                              point_of(4096, {{"one_shot", gain}, {"ring", 1.0, gain}}),
+                              point_of(1 << 18, {{"one_shot", 1.0}, {"ring", gain, 1 / gain}})});
 }
 
 TEST(TuneChoosing, a_lonely_size_speaks_for_its_neighbourhood_only) {
-  const std::vector<MeasuredPoint> points = {
-      point_of(8, {{"one_shot", 1.0}, {"ring", 2.0, 0.5}}),
-      point_of(4096, {{"one_shot", 2.0}, {"ring", 1.0, 2.0}}),
-      point_of(4 << 20, {{"one_shot", 1.0}, {"ring", 2.0, 0.5}})};
-  ASSERT_EQ(rules_of(points).size(), 1u);
-  EXPECT_EQ(rules_of(points)[0].bytes, (Range{1024, 16384}));
+  ASSERT_EQ(rules_of_lonely_size(1.2).size(), 1u);
+  EXPECT_EQ(rules_of_lonely_size(1.2)[0].bytes, (Range{1024, 16384}));
+}
+
+TEST(TuneChoosing, where_its_neighbourhood_ended_in_a_cliff_it_reaches_to_where_times_cross) {
+  const std::vector<Rule> rules = rules_of_lonely_size(4);
+  ASSERT_EQ(rules.size(), 1u);
+  // The times are as mirrored at 4096: they cross halfway to each neighbour.
+  EXPECT_NEAR(static_cast<double>(*rules[0].bytes.low), 724, 60);
+  EXPECT_NEAR(static_cast<double>(*rules[0].bytes.high), 32768, 3000);
 }
 
 TEST(TuneChoosing, wrong_and_failed_candidates_never_win) {

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/tune/cliffs.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "bench/tune/choosing.hpp"
+#include "bench/tune/curves.hpp"
+#include "bench/tune/kinds.hpp"
+
+namespace tutti::bench {
+namespace {
+
+/// Whether measurements of `a` are about problems like `b`, whatever its size.
+bool alike(Problem a, const Problem& b) {
+  const bool same_regime = regime_of(a.line_ns) == regime_of(b.line_ns);
+  a.count = b.count;
+  a.line_ns = b.line_ns;
+  a.shared_address_space = b.shared_address_space;
+  return same_regime && a == b;
+}
+
+Curves curves_of(const Problem& kind, const Tuning& file) {
+  for (const Row& row : rows_of(file.points)) {
+    Problem measured = problem_of(*row.front());
+    if (!alike(measured, kind)) continue;
+    measured.shared_address_space = kind.shared_address_space;
+    Curves curves(measured, file.machine);  // the model knows the line transfer that was measured
+    curves.add(row);
+    return curves;
+  }
+  Curves curves(kind, file.machine);
+  for (const Rule& rule : file.rules) {
+    if (!rule.evidence) continue;
+    Problem problem = kind;
+    problem.count = rule.evidence->bytes / grain_of(kind);
+    if (rule.matches(problem)) curves.add(rule);
+  }
+  return curves;
+}
+
+bool can_go_on(const Explanation& choice, const Problem& problem) {
+  return choice.algorithm->supports(problem) == nullptr;
+}
+
+void append_cliffs(Problem problem, const std::vector<std::uint64_t>& sizes, const Tuning& file,
+                   std::vector<Cliff>& all) {
+  const Curves curves = curves_of(problem, file);
+  const std::size_t grain = grain_of(problem);
+  for (const std::uint64_t size : sizes) {
+    problem.count = (size + grain - 1) / grain;
+    if (problem.count < 2) continue;
+    Problem below = problem;
+    --below.count;
+    const Explanation before = explain(below, file);
+    const Explanation after = explain(problem, file);
+    if (before.where != Where::File && after.where != Where::File) continue;
+    const std::string first = describe(*before.algorithm, before.params);
+    const std::string second = describe(*after.algorithm, after.params);
+    if (first == second || !can_go_on(before, problem)) continue;
+    const auto ratio = curves.ratio(first, bytes_of(below), second, bytes_of(problem));
+    if (!ratio || !is_cliff(*ratio)) continue;
+    all.push_back({problem, bytes_of(problem), first, second, *ratio});
+  }
+}
+
+}  // namespace
+
+std::vector<Cliff> cliffs(const Tuning& file) {
+  std::vector<const Rule*> rules;
+  for (const Rule& rule : file.rules) rules.push_back(&rule);
+  const std::vector<std::uint64_t> sizes = sizes_of(rules);
+  std::vector<Cliff> all;
+  for (const Problem& kind : kinds_of(rules, measured_on_threads(file))) {
+    append_cliffs(kind, sizes, file, all);
+  }
+  return all;
+}
+
+std::string to_string(const Cliff& cliff) {
+  const Problem& problem = cliff.problem;
+  const bool folds = reduces(problem.collective);
+  return fmt::format(
+      "{} {} {}{}{}, {} PEs, {}: at {} bytes {} takes {:.2f} [{:.2f}, {:.2f}] times as long as {} "
+      "one element below",
+      name_of(problem.collective), name_of(problem.dtype),
+      folds ? std::string(name_of(problem.op)) + ' ' : "", name_of(problem.memory),
+      folds ? ' ' + std::string(name_of(problem.contract)) : "", problem.pes,
+      regime_of(problem.line_ns), cliff.bytes, cliff.after, cliff.ratio.median, cliff.ratio.low,
+      cliff.ratio.high, cliff.before);
+}
+
+}  // namespace tutti::bench

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tutti/tuning.hpp"
+
+/// What the rules of files speak about: pure functions.
+namespace tutti::bench {
+
+inline constexpr std::uint64_t kSmallestKind = 8;
+inline constexpr std::uint64_t kLargestKind = std::uint64_t{1} << 30;
+
+/// One problem of each kind that some rule speaks about, in each regime; counts are still open.
+/// `threads`: whether PEs of one node are threads of one process.
+std::vector<Problem> kinds_of(std::span<const Rule* const> rules, bool threads);
+
+/// Sizes at which a choice may begin, in ascending order.
+std::vector<std::uint64_t> sizes_of(std::span<const Rule* const> rules);
+
+/// Bytes of one element in each block.
+std::size_t grain_of(Problem problem);
+
+/// Whether some point of the file was measured on threads of one process and shows it.
+bool measured_on_threads(const Tuning& file);
+
+}  // namespace tutti::bench
