@@ -57,6 +57,10 @@ double seconds_of(const std::string& name, const std::string& text) {
 SweepPlan plan_of(const Arguments& args) {
   SweepPlan plan;
   plan.collectives = each_of<Collective>("--collectives", args.collectives, collective_from);
+  if (std::ranges::find(plan.collectives, Collective::Alltoallv) != plan.collectives.end()) {
+    refuse(
+        "--collectives alltoallv: its counts differ from PE to PE, so no rule is about its size");
+  }
   plan.types = each_of<DType>("--types", args.types, dtype_from);
   plan.placements = each_of<Placement>("--memory", args.memory, placement_from);
   plan.contracts = each_of<Contract>("--contracts", args.contracts, contract_from);
@@ -94,6 +98,7 @@ Problem problem_of(const Arguments& args) {
   problem.pes = args.pes;
   problem.nodes = args.nodes;
   problem.line_ns = args.line_ns;
+  problem.shared_address_space = args.threads;
   problem.count = 1;
   problem.count = parse_size("--bytes", args.bytes) / bytes_of(problem);
   return problem;

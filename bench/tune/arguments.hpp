@@ -31,6 +31,7 @@ struct Arguments {
   int pes = 2;
   int nodes = 1;
   int line_ns = 0;
+  bool threads = false;
   std::string bytes;
   std::string dtype = "f32";
   std::string op = "sum";

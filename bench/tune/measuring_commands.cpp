@@ -199,7 +199,9 @@ int run_regret(const Arguments& args, int argc, char** argv) {
 int run_try(const Arguments& args) {
   const Cell cell = cell_of(args);
   std::vector<std::string> choices = args.choices;
-  if (choices.empty()) choices = candidates(problem_of(args));
+  Problem problem = problem_of(args);
+  problem.shared_address_space = true;  // that of the trials
+  if (choices.empty()) choices = candidates(problem);
   for (const std::string& choice : choices) parse_choice(cell.collective, choice, "try");
   return run_trials(cell, args.pes, choices);
 }

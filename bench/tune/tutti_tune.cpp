@@ -71,6 +71,7 @@ void add_about_files(CLI::App& app, Arguments& args) {
   explain->add_option("--nodes", args.nodes)->check(CLI::Range(1, 65536))->capture_default_str();
   explain->add_option("--line-ns", args.line_ns, "the regime; 0 = not known")
       ->check(CLI::Range(0, 100000));
+  explain->add_flag("--threads", args.threads, "PEs are threads of one process");
   explain->add_option("--tuning", args.file, "a tuning file; default TUTTI_TUNING");
 
   CLI::App* diff = app.add_subcommand("diff", "which calls would another file change?");
@@ -82,7 +83,8 @@ void add_about_files(CLI::App& app, Arguments& args) {
   compare->add_option("first", args.file)->required();
   compare->add_option("second", args.other_file)->required();
 
-  CLI::App* report = app.add_subcommand("report", "write a page about a tuning file or JSON of tutti-bench, to look at");
+  CLI::App* report = app.add_subcommand(
+      "report", "write a page about a tuning file or JSON of tutti-bench, to look at");
   report->add_option("file", args.file)->required();
   report->add_option("-o,--out", args.out, "the page to write")->required();
 }
