@@ -16,7 +16,7 @@
 namespace tutti {
 namespace {
 
-/// Where a PE's private buffers lie: the payload of `open_buffers`.
+/// Where a PE's buffers lie: the payload of `open_buffers` among threads.
 struct Addresses {
   const std::byte* in;
   std::byte* out;
@@ -150,7 +150,7 @@ void Execution::open_buffers() {
   const detail::Buffers& mine = state_.buffers;
   const auto ins = state_.peer_ins;
   const auto outs = state_.peer_outs;
-  if (state_.problem.memory == Memory::Symmetric) {
+  if (!state_.problem.shared_address_space) {
     publish(1);
     await_all(1);
     for (int pe = 0; pe < pes(); ++pe) {

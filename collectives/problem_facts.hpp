@@ -46,6 +46,9 @@ inline const char* pairs_and_power_of_two(const Problem& problem) {
   return power_of_two(problem);
 }
 
+inline const char* shared_address_space(const Problem& problem) {
+  return problem.shared_address_space ? nullptr : "needs PEs that are threads of one process";
+}
 /// Of those that touch peers' buffers where they are.
 inline const char* open_buffers(const Problem& problem) {
   if (problem.shared_address_space) return nullptr;

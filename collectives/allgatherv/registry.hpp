@@ -8,7 +8,8 @@
 namespace tutti::detail::allgatherv {
 
 extern const Algorithm kDirect;
+extern const Algorithm kSymmetricPush;
 
-inline constexpr std::array<const Algorithm*, 1> kRegistry = {&kDirect};
+inline constexpr std::array<const Algorithm*, 2> kRegistry = {&kDirect, &kSymmetricPush};
 
 }  // namespace tutti::detail::allgatherv

@@ -12,9 +12,10 @@ extern const Algorithm kFlat;
 extern const Algorithm kBinomial;
 extern const Algorithm kChain;
 extern const Algorithm kScatterAllgather;
+extern const Algorithm kSymmetricPull;
 
 /// Simplest first.
-inline constexpr std::array<const Algorithm*, 5> kRegistry = {&kOneLine, &kFlat, &kBinomial,
-                                                              &kChain, &kScatterAllgather};
+inline constexpr std::array<const Algorithm*, 6> kRegistry = {
+    &kOneLine, &kFlat, &kSymmetricPull, &kBinomial, &kChain, &kScatterAllgather};
 
 }  // namespace tutti::detail::broadcast

@@ -9,8 +9,9 @@ namespace tutti::detail::gather {
 
 extern const Algorithm kOneLine;
 extern const Algorithm kDirect;
+extern const Algorithm kPull;
 
 /// Simplest first.
-inline constexpr std::array<const Algorithm*, 2> kRegistry = {&kOneLine, &kDirect};
+inline constexpr std::array<const Algorithm*, 3> kRegistry = {&kOneLine, &kDirect, &kPull};
 
 }  // namespace tutti::detail::gather

@@ -9,9 +9,11 @@ namespace tutti::detail::reduce {
 
 extern const Algorithm kOneLine;
 extern const Algorithm kDirect;
+extern const Algorithm kSymmetricPull;
 extern const Algorithm kBinomial;
 
 /// Simplest first.
-inline constexpr std::array<const Algorithm*, 3> kRegistry = {&kOneLine, &kDirect, &kBinomial};
+inline constexpr std::array<const Algorithm*, 4> kRegistry = {&kOneLine, &kDirect, &kSymmetricPull,
+                                                              &kBinomial};
 
 }  // namespace tutti::detail::reduce

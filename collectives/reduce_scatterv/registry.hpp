@@ -8,7 +8,8 @@
 namespace tutti::detail::reduce_scatterv {
 
 extern const Algorithm kDirect;
+extern const Algorithm kSymmetricPull;
 
-inline constexpr std::array<const Algorithm*, 1> kRegistry = {&kDirect};
+inline constexpr std::array<const Algorithm*, 2> kRegistry = {&kDirect, &kSymmetricPull};
 
 }  // namespace tutti::detail::reduce_scatterv

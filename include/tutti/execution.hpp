@@ -98,7 +98,7 @@ class TUTTI_API Execution {
   void expect(int pe, const Staged& range, std::size_t offset, std::size_t bytes) noexcept;
 
   /// Publishes step 1, which must be the call's first, and awaits everyone's: from then on each PE
-  /// knows where the others' buffers lie. If they are private, their addresses travel in the line.
+  /// knows where the others' buffers lie. Threads of one process tell their addresses in the line.
   void open_buffers();
   /// [offset, offset + bytes) of PE `pe`'s input or output, after `open_buffers`: of symmetric
   /// tensors that are reached by load and store, or of private memory in a shared address space.
