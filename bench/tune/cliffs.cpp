@@ -65,6 +65,12 @@ void append_cliffs(Problem problem, const std::vector<std::uint64_t>& sizes, con
   }
 }
 
+/// Without parameters where all have their initial values.
+std::string short_choice(Collective collective, const std::string& choice) {
+  const Forced parsed = parse_choice(collective, choice, "cliff");
+  return parsed.params == initial_params(*parsed.algorithm) ? parsed.algorithm->name : choice;
+}
+
 }  // namespace
 
 std::vector<Cliff> cliffs(const Tuning& file) {
@@ -87,8 +93,9 @@ std::string to_string(const Cliff& cliff) {
       name_of(problem.collective), name_of(problem.dtype),
       folds ? std::string(name_of(problem.op)) + ' ' : "", name_of(problem.memory),
       folds ? ' ' + std::string(name_of(problem.contract)) : "", problem.pes,
-      regime_of(problem.line_ns), cliff.bytes, cliff.after, cliff.ratio.median, cliff.ratio.low,
-      cliff.ratio.high, cliff.before);
+      regime_of(problem.line_ns), cliff.bytes, short_choice(problem.collective, cliff.after),
+      cliff.ratio.median, cliff.ratio.low, cliff.ratio.high,
+      short_choice(problem.collective, cliff.before));
 }
 
 }  // namespace tutti::bench
