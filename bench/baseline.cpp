@@ -113,14 +113,32 @@ class Calls {
       case Collective::Alltoall:
         MPI_Alltoall(in, count_, type_, at.out, count_, type_, MPI_COMM_WORLD);
         break;
+      case Collective::RingShift:
+        ring_shift(work, at);
+        break;
       case Collective::Allgatherv:
       case Collective::ReduceScatterv:
       case Collective::Alltoallv:
+      case Collective::Gatherv:
+      case Collective::Scatterv:
         break;  // `CallsWithCounts`
     }
   }
 
  private:
+  void ring_shift(const Workload& work, const Workload::Buffers& at) const {
+    const int pes = work.blocks().pes();
+    const int next = (work.pe() + 1) % pes;
+    const int before = (work.pe() + pes - 1) % pes;
+    if (in_place(work)) {
+      MPI_Sendrecv_replace(at.out, count_, type_, next, 0, before, 0, MPI_COMM_WORLD,
+                           MPI_STATUS_IGNORE);
+    } else {
+      MPI_Sendrecv(at.in, count_, type_, next, 0, at.out, count_, type_, before, 0, MPI_COMM_WORLD,
+                   MPI_STATUS_IGNORE);
+    }
+  }
+
   MPI_Datatype type_;
   MPI_Op op_;
   bool is_root_;
@@ -141,6 +159,7 @@ class CallsWithCounts {
 
   void operator()(const Workload& work, const Workload::Buffers& at) const {
     const void* in = in_place(work) ? MPI_IN_PLACE : static_cast<const void*>(at.in);
+    const bool is_root = work.pe() == kRoot;
     switch (work.cell().collective) {
       case Collective::Allgatherv:
         MPI_Allgatherv(in, mine(work), type_, at.out, counts_.data(), begins_.data(), type_,
@@ -152,6 +171,15 @@ class CallsWithCounts {
       case Collective::Alltoallv:
         MPI_Alltoallv(at.in, counts_.data(), begins_.data(), type_, at.out, received_.data(),
                       received_from_.data(), type_, MPI_COMM_WORLD);
+        break;
+      case Collective::Gatherv:
+        MPI_Gatherv(is_root ? in : at.in, mine(work), type_, at.out, counts_.data(), begins_.data(),
+                    type_, kRoot, MPI_COMM_WORLD);
+        break;
+      case Collective::Scatterv:
+        MPI_Scatterv(at.in, counts_.data(), begins_.data(), type_,
+                     in_place(work) && is_root ? MPI_IN_PLACE : at.out, mine(work), type_, kRoot,
+                     MPI_COMM_WORLD);
         break;
       default:
         break;  // `Calls`

@@ -14,8 +14,10 @@ Shape shape_of(Collective collective) {
     case Collective::ReduceScatterv:
       return {.in = Holds::Blocks, .out = Holds::Block};
     case Collective::Gather:
+    case Collective::Gatherv:
       return {.in = Holds::Block, .out = Holds::Blocks, .only_root_has_out = true};
     case Collective::Scatter:
+    case Collective::Scatterv:
       return {.in = Holds::Blocks, .out = Holds::Block, .only_root_has_in = true};
     case Collective::Alltoall:
     case Collective::Alltoallv:
@@ -24,6 +26,7 @@ Shape shape_of(Collective collective) {
       return {.only_root_has_out = true};
     case Collective::Allreduce:
     case Collective::Broadcast:
+    case Collective::RingShift:
       break;
   }
   return {};

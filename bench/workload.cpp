@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
-#include <numeric>
 #include <type_traits>
+
+#include "bench/touch.hpp"
 
 namespace tutti::bench {
 namespace {
@@ -35,15 +37,12 @@ T element_of(int value) {
 
 template <class T>
 void fill(std::byte* to, std::size_t count, int pe, std::uint64_t call) {
-  // Values repeat every eight elements: a copied pattern fills at the speed of stores.
-  std::array<T, 64> pattern;
-  for (std::size_t i = 0; i < pattern.size(); ++i)
-    pattern[i] = element_of<T>(value_of(pe, i, call));
-  std::size_t i = 0;
-  for (; i + pattern.size() <= count; i += pattern.size()) {
-    std::memcpy(to + i * sizeof(T), pattern.data(), sizeof pattern);
+  // Values repeat every eight elements.
+  std::array<T, kPatternBytes / sizeof(T)> elements;
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    elements[i] = element_of<T>(value_of(pe, i, call));
   }
-  std::memcpy(to + i * sizeof(T), pattern.data(), (count - i) * sizeof(T));
+  write_pattern(to, std::bit_cast<Pattern>(elements), count * sizeof(T));
 }
 
 template <class T>
@@ -212,20 +211,13 @@ void Workload::produce(const Buffers& at, std::uint64_t call) const {
 }
 
 double Workload::consume(const Buffers& at) const {
-  // Sums 64-bit words, as many at a time as the core can: reading, not arithmetic, is the point.
-  const std::size_t bytes = out_elements_ * size_of(cell_.dtype);
-  std::array<std::uint64_t, 32> sums{};
-  std::array<std::uint64_t, 32> block;
-  std::size_t i = 0;
-  for (; i + sizeof block <= bytes; i += sizeof block) {
-    std::memcpy(block.data(), at.out + i, sizeof block);
-    for (std::size_t lane = 0; lane < sums.size(); ++lane) sums[lane] += block[lane];
-  }
-  for (; i < bytes; ++i) sums[0] += static_cast<std::uint64_t>(at.out[i]);
-  return static_cast<double>(std::accumulate(sums.begin(), sums.end(), std::uint64_t{0}));
+  return static_cast<double>(read_all(at.out, out_elements_ * size_of(cell_.dtype)));
 }
 
 int Workload::expected(std::size_t index, std::uint64_t call) const {
+  if (cell_.collective == Collective::RingShift) {
+    return value_of((team_.pe() + team_.size() - 1) % team_.size(), index, call);
+  }
   if (!reduces(cell_.collective)) {
     const Source from = source_of(shape_, blocks_, team_.pe(), index);
     return value_of(from.pe, from.index, call);
@@ -291,8 +283,9 @@ void Workload::run(const Buffers& at, const Call& call) const {
     case Collective::Alltoallv:
       return detail::alltoallv(team_, buffers, call);
     case Collective::Gatherv:
+      return detail::gatherv(team_, buffers, kRoot, call);
     case Collective::Scatterv:
-      return;  // refused when the workload was made
+      return detail::scatterv(team_, buffers, kRoot, call);
   }
 }
 

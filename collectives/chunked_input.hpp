@@ -79,7 +79,8 @@ class ChunkedInput {
   }
   void expect(std::size_t k) {
     for (int pe = 0; pe < x_.pes(); ++pe) {
-      if (pe != x_.pe()) x_.expect(pe, staged_[k % staged_.size()], 0, bytes(k));
+      const bool i_read = pe != x_.pe() && reader_ == Execution::kAllReaders;
+      if (i_read) x_.expect(pe, staged_[k % staged_.size()], 0, bytes(k));
     }
   }
 

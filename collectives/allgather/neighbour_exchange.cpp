@@ -38,7 +38,7 @@ std::size_t staged(const Problem& problem) {
 }
 
 std::size_t scratch_bytes(const Problem& problem, const Params& params) {
-  return round_pieces::scratch_bytes(params, staged(problem));
+  return round_pieces::scratch_bytes(problem, params, staged(problem));
 }
 
 Pipeline pipeline(const Problem& problem, const Params& params) {
@@ -58,7 +58,7 @@ class Exchange {
   Exchange(Execution& x, const Params& params)
       : x_(x),
         plan_(pipeline(x.problem(), params)),
-        element_(size_of(x.problem().dtype)),
+        element_(element_bytes(x.problem())),
         steps_(neighbour_steps(x.pes())) {}
 
   std::size_t pieces() const { return plan_.chunks; }

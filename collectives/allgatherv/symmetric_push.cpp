@@ -22,12 +22,12 @@ namespace {
 
 // Of counts as equal as can be; others are not among the facts of a problem.
 Traffic traffic(const Problem& problem, const Params&, int pe) {
-  const std::uint64_t mine = even_count(problem, pe) * size_of(problem.dtype);
+  const std::uint64_t mine = even_count(problem, pe) * element_bytes(problem);
   return {2, (static_cast<std::uint64_t>(problem.pes) - 1) * mine, 0, 0};
 }
 
 void push(Execution& x) {
-  const std::size_t element = size_of(x.problem().dtype);
+  const std::size_t element = element_bytes(x.problem());
   const BlockRange mine = x.out_block(x.pe());
   const std::size_t bytes = mine.size * element;
   for (int i = 0; i < x.pes(); ++i) {

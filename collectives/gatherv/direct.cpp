@@ -25,7 +25,7 @@ namespace {
 using rooted_pieces::kStore;
 
 Pipeline pipeline(std::size_t longest, const Problem& problem, const Params& params) {
-  return Pipeline::plan(longest, size_of(problem.dtype),
+  return Pipeline::plan(longest, element_bytes(problem),
                         static_cast<std::size_t>(params[rooted_pieces::kChunkBytes]), 0,
                         rooted_pieces::scratch_bytes(problem, params));
 }
@@ -33,13 +33,13 @@ Pipeline pipeline(std::size_t longest, const Problem& problem, const Params& par
 // Of counts as equal as can be; others are not among the facts of a problem.
 Traffic traffic(const Problem& problem, const Params& params, int pe) {
   const Pipeline plan = pipeline(even_count(problem, 0), problem, params);
-  const std::uint64_t mine = even_count(problem, pe) * size_of(problem.dtype);
+  const std::uint64_t mine = even_count(problem, pe) * element_bytes(problem);
   if (pe != 0) return {plan.chunks + (plan.wraps ? 1 : 0), mine, 0, 0};
   return {1 + (plan.wraps ? plan.chunks : 0), 0, bytes_of(problem) - mine, 0};
 }
 
 void take(Execution& x, const Pipeline& plan, std::size_t k, const Staged& range) {
-  const std::size_t element = size_of(x.problem().dtype);
+  const std::size_t element = element_bytes(x.problem());
   for (int pe = 0; pe < x.pes(); ++pe) {
     const BlockRange block = x.out_block(pe);
     const Part piece = piece_of(k, block.size, plan.chunk);

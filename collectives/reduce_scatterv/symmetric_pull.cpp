@@ -23,12 +23,12 @@ namespace {
 // Of counts as equal as can be; others are not among the facts of a problem.
 Traffic traffic(const Problem& problem, const Params&, int pe) {
   const auto pes = static_cast<std::uint64_t>(problem.pes);
-  const std::uint64_t mine = even_count(problem, pe) * size_of(problem.dtype);
+  const std::uint64_t mine = even_count(problem, pe) * element_bytes(problem);
   return {2, 0, (pes - 1) * mine, pes * mine};
 }
 
 void fold(Execution& x) {
-  const std::size_t element = size_of(x.problem().dtype);
+  const std::size_t element = element_bytes(x.problem());
   const BlockRange mine = x.in_block(x.pe());
   const auto sources = x.sources();
   for (int pe = 0; pe < x.pes(); ++pe) {

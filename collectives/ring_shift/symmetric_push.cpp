@@ -23,11 +23,16 @@ Traffic traffic(const Problem& problem, const Params&, int) {
   return {2, block_bytes(problem), 0, 0};
 }
 
+/// On private memory of threads others cannot know who calls in place.
+const char* supports(const Problem& problem) {
+  if (problem.memory != Memory::Symmetric) return "needs symmetric tensors, not in place";
+  return needs::open_buffers(problem);
+}
+
 void run(Execution& x, const Params&) {
   const std::size_t bytes = block_bytes(x.problem());
   const int receiver = ring_place(x.pe(), x.shift(), x.pes());
-  x.publish(1);
-  x.await(receiver, 1);
+  x.open_buffers();
   x.copy(x.write_out(receiver, 0, bytes), x.in(), bytes);
   x.publish(2);
   x.await(ring_place(x.pe(), -x.shift(), x.pes()), 2);
@@ -42,7 +47,7 @@ constinit const Algorithm kSymmetricPush = {
     .source = "Graham, Shipman 2008",
     .keeps_ordered = true,
     .parameters = {},
-    .supports = needs::symmetric_tensors,
+    .supports = supports,
     .scratch_bytes = needs::no_scratch,
     .traffic = traffic,
     .run = run,

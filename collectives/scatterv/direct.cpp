@@ -28,26 +28,26 @@ using rooted_pieces::kRingBytes;
 using rooted_pieces::kStore;
 
 std::size_t scratch_bytes(const Problem& problem, const Params& params) {
-  return StagedBlocks::ring_for(problem, params[kRingBytes], 0);
+  return StagedBlocks::ring_for(problem, params[kRingBytes], 0, rooted_pieces::kSlots);
 }
 
 Pipeline pipeline(std::size_t longest, const Problem& problem, const Params& params) {
   Problem blocks = problem;
   blocks.count = longest;
-  return StagedBlocks::plan_for(blocks, params[kRingBytes], params[kChunkBytes], 0);
+  return StagedBlocks::plan_for(blocks, params[kChunkBytes], 0, scratch_bytes(problem, params));
 }
 
 // Of counts as equal as can be; others are not among the facts of a problem.
 Traffic traffic(const Problem& problem, const Params& params, int pe) {
   const Pipeline plan = pipeline(even_count(problem, 0), problem, params);
-  const std::uint64_t mine = even_count(problem, pe) * size_of(problem.dtype);
+  const std::uint64_t mine = even_count(problem, pe) * element_bytes(problem);
   const std::uint64_t consumed = plan.wraps ? plan.chunks : 0;
   if (pe != 0) return {1 + consumed, 0, mine, 0};
   return {plan.chunks + consumed, bytes_of(problem) - mine, 0, 0};
 }
 
 void run(Execution& x, const Params& params) {
-  const std::size_t element = size_of(x.problem().dtype);
+  const std::size_t element = element_bytes(x.problem());
   const BlockRange mine = x.in_block(x.pe());
   CountedBlocks blocks(x, pipeline(longest_block(x), x.problem(), params),
                        store_of(params[kStore]));
