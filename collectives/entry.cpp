@@ -98,7 +98,7 @@ class Door {
       return;
     }
     const Plan& plan = planned(lane);
-    if (plan.ring_bytes != 0) lane.require_ring(plan.ring_bytes);
+    if (plan.ring_bytes != 0) require_ring(lane, plan.ring_bytes);
     if (buffers_.prepared != nullptr) [[unlikely]] {
       keep(plan, own_block, root);
       return;
@@ -116,6 +116,20 @@ class Door {
                                          team_.name(), team_.pe(), reason);
     lane.refuse(kind(), text);
     throw Error(ErrorCode::InvalidArgument, text);
+  }
+
+  /// The first sign that PEs make different calls may be that they want different rings.
+  void require_ring(Lane& lane, std::size_t bytes) {
+    try {
+      lane.require_ring(bytes);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::Mismatch) throw;
+      const std::string text =
+          fmt::format("{} on team {}, PE {}: {}; here it is {}", name_of(problem_.collective),
+                      team_.name(), team_.pe(), error.what(), describe(problem_));
+      team_.poison(ErrorCode::Mismatch, text, team_.member(team_.pe()));
+      throw Error(ErrorCode::Mismatch, text);
+    }
   }
 
   CallKind kind() const { return kind_of(problem_.collective); }

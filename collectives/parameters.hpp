@@ -31,8 +31,9 @@ constexpr Parameter store_parameter() {
 }
 
 constexpr Parameter slots_parameter() {
-  return {"slots", 2, 1024, 32,
-          "calls that walk through the ring, if it is large enough, before they come back"};
+  return {"slots", 0, 1024, 0,
+          "calls that walk through the ring, if it is large enough, before they come back; 0 = by "
+          "size"};
 }
 
 constexpr StoreKind store_of(std::int64_t value) {
@@ -48,7 +49,9 @@ constexpr std::size_t ring_of(std::int64_t value, std::size_t bytes, std::int64_
                               std::size_t parts = 1) {
   const std::size_t call = bytes + parts * kGranuleBytes;
   if (call > ring_of(value)) return ring_of(value);
-  return std::min(ring_of(value), std::bit_ceil(call * static_cast<std::size_t>(slots)));
+  constexpr std::size_t kSmall = 4 << 10;  // stays in the lines of the last call but one
+  const std::size_t calls = slots > 0 ? static_cast<std::size_t>(slots) : bytes <= kSmall ? 2 : 32;
+  return std::min(ring_of(value), std::bit_ceil(call * calls));
 }
 
 }  // namespace tutti::detail

@@ -49,7 +49,7 @@ struct LanePlans {
   Traffic traffic;
   std::vector<const std::byte*> sources;  ///< room for one pointer a PE
   std::vector<std::byte*> targets;
-  std::vector<UserLine> user_room;     ///< in which a program's own operation folds
+  std::vector<UserLine> user_room;         ///< in which a program's own operation folds
   std::vector<const std::byte*> peer_ins;  ///< where the last call's buffers were
   std::vector<std::byte*> peer_outs;
   std::vector<std::size_t> in_begins;  ///< where blocks with counts begin, and where the last ends

@@ -22,6 +22,7 @@ namespace {
 
 /// First round: what each PE needs and has, so that all of them can tell whether it fits.
 struct Need {
+  std::size_t wanted = 0;  ///< the same on all, or they make different calls
   BlockId proposal = 0;
   std::size_t growth = 0;
   std::size_t owned = 0;
@@ -65,6 +66,7 @@ Need need_of(World& world, std::size_t bytes) {
   const MemoryRoom room = memory_room();
   Need need;
   need.proposal = world.new_id();
+  need.wanted = bytes;
   need.growth = world.heap().growth_for(bytes);
   need.owned = world.heap().owned_bytes();
   need.free = need.owned - world.heap().used_bytes();
@@ -104,6 +106,12 @@ std::optional<std::string> shortage(const std::vector<Need>& needs, std::size_t 
 std::vector<Need> agreed_needs(World& world, const Agreement& agreement, std::size_t bytes,
                                const char* purpose) {
   std::vector<Need> needs = gather(agreement, need_of(world, bytes));
+  for (std::size_t i = 1; i < needs.size(); ++i) {
+    if (needs[i].wanted == needs[0].wanted) continue;
+    throw Error(ErrorCode::Mismatch,
+                fmt::format("{}: PE 0 wants {} bytes and PE {} wants {}: their calls differ",
+                            purpose, needs[0].wanted, i, needs[i].wanted));
+  }
   if (!shortage(needs, bytes, purpose)) return needs;
   needs = gather(agreement, need_of(world, bytes));
   if (const auto text = shortage(needs, bytes, purpose)) {

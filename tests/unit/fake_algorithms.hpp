@@ -25,7 +25,6 @@ inline constexpr std::array kShotParameters = {
 };
 inline constexpr std::array kStoreParameters = {
     Parameter{"store", 0, 1, 0, "how stores reach memory", kStores},
-    Parameter{"slots", 2, 64, 32, "staging slots", {}},
 };
 inline constexpr std::array kChunkParameters = {
     Parameter{"chunk_bytes", 64, 16 << 20, 32768, "bytes of a chunk", {}},

@@ -84,7 +84,8 @@ TEST(Pipeline, what_is_in_flight_fits_in_the_ring) {
             // Each part may be longer by what is no whole granule, or by an element.
             const std::size_t rounding = std::max<std::size_t>(128, element);
             const std::size_t staged = plan.chunk * element * times + parts * rounding;
-            ASSERT_LE(staged * std::min(lag + 1, plan.chunks), room) << ring << " " << element << " " << lag;
+            ASSERT_LE(staged * std::min(lag + 1, plan.chunks), room)
+                << ring << " " << element << " " << lag;
             ASSERT_EQ(plan.part(plan.chunks - 1).begin + plan.part(plan.chunks - 1).size,
                       1'000'003u);
           }

@@ -100,15 +100,15 @@ Tuning with_rule(const std::string& choice, Range bytes) {
 }
 
 TEST(TuneDiff, equal_files_change_nothing) {
-  const Tuning file = with_rule("ring", {10000, 90000});
+  const Tuning file = with_rule("ring", {1000, 9000});
   EXPECT_TRUE(changes(file, file).empty());
 }
 
 TEST(TuneDiff, says_for_which_sizes_the_choice_changes_and_that_bits_may) {
-  const std::vector<Change> all = changes({}, with_rule("ring", {10000, 90000}));
+  const std::vector<Change> all = changes({}, with_rule("ring", {1000, 9000}));
   ASSERT_EQ(all.size(), 1u);
-  EXPECT_EQ(all[0].low, 10000u);
-  EXPECT_EQ(all[0].high, 90000u);
+  EXPECT_EQ(all[0].low, 1000u);
+  EXPECT_EQ(all[0].high, 9000u);
   EXPECT_THAT(all[0].before, HasSubstr("one_shot"));
   EXPECT_THAT(all[0].after, HasSubstr("ring"));
   EXPECT_TRUE(all[0].bits_may_change) << "a ring adds in another order";
@@ -116,14 +116,14 @@ TEST(TuneDiff, says_for_which_sizes_the_choice_changes_and_that_bits_may) {
 }
 
 TEST(TuneDiff, bits_do_not_change_between_algorithms_that_keep_the_order) {
-  const std::vector<Change> all = changes({}, with_rule("two_shot", {10000, 90000}));
+  const std::vector<Change> all = changes({}, with_rule("two_shot", {1000, 9000}));
   ASSERT_EQ(all.size(), 2u) << "both contracts";
   for (const Change& change : all) EXPECT_FALSE(change.bits_may_change);
 }
 
 TEST(TuneDiff, the_gain_is_measured_where_a_file_has_points) {
-  Tuning after = with_rule("ring", {10000, 90000});
-  after.points = {point_of(40960, {{"one_shot", 1.5}, {"ring", 1.0}})};
+  Tuning after = with_rule("ring", {1000, 9000});
+  after.points = {point_of(4096, {{"one_shot", 1.5}, {"ring", 1.0}})};
   const std::vector<Change> all = changes({}, after);
   ASSERT_EQ(all.size(), 1u);
   EXPECT_TRUE(all[0].measured);
