@@ -22,7 +22,7 @@ namespace {
 
 /// First round: what each PE needs and has, so that all of them can tell whether it fits.
 struct Need {
-  std::size_t wanted = 0;  ///< the same on all, or they make different calls
+  std::size_t instance = 0;  ///< bytes; the same on all, or they make different calls
   BlockId proposal = 0;
   std::size_t growth = 0;
   std::size_t owned = 0;
@@ -61,12 +61,12 @@ std::vector<T> gather(const Agreement& agreement, const T& mine) {
   return all;
 }
 
-Need need_of(World& world, std::size_t bytes) {
+Need need_of(World& world, std::size_t instance, std::size_t bytes) {
   const std::scoped_lock lock(world.mutex());
   const MemoryRoom room = memory_room();
   Need need;
   need.proposal = world.new_id();
-  need.wanted = bytes;
+  need.instance = instance;
   need.growth = world.heap().growth_for(bytes);
   need.owned = world.heap().owned_bytes();
   need.free = need.owned - world.heap().used_bytes();
@@ -103,17 +103,17 @@ std::optional<std::string> shortage(const std::vector<Need>& needs, std::size_t 
 
 /// Collective: the needs, if they fit. By the second look everybody has come here, and what they
 /// let go of before that is free.
-std::vector<Need> agreed_needs(World& world, const Agreement& agreement, std::size_t bytes,
-                               const char* purpose) {
-  std::vector<Need> needs = gather(agreement, need_of(world, bytes));
+std::vector<Need> agreed_needs(World& world, const Agreement& agreement, std::size_t instance,
+                               std::size_t bytes, const char* purpose) {
+  std::vector<Need> needs = gather(agreement, need_of(world, instance, bytes));
   for (std::size_t i = 1; i < needs.size(); ++i) {
-    if (needs[i].wanted == needs[0].wanted) continue;
+    if (needs[i].instance == needs[0].instance) continue;
     throw Error(ErrorCode::Mismatch,
                 fmt::format("{}: PE 0 wants {} bytes and PE {} wants {}: their calls differ",
-                            purpose, needs[0].wanted, i, needs[i].wanted));
+                            purpose, needs[0].instance, i, needs[i].instance));
   }
   if (!shortage(needs, bytes, purpose)) return needs;
-  needs = gather(agreement, need_of(world, bytes));
+  needs = gather(agreement, need_of(world, instance, bytes));
   if (const auto text = shortage(needs, bytes, purpose)) {
     throw Error(ErrorCode::OutOfMemory, *text);
   }
@@ -153,7 +153,7 @@ std::shared_ptr<Block> Block::create(const std::shared_ptr<World>& world,
   const std::size_t instances = block->mirrors_ ? members.size() + 1 : 1;
   const std::size_t wanted = block->lead_ + layout.bytes * instances;
 
-  const std::vector<Need> needs = agreed_needs(*world, agreement, wanted, purpose);
+  const std::vector<Need> needs = agreed_needs(*world, agreement, layout.bytes, wanted, purpose);
   const BlockId id = needs[static_cast<std::size_t>(agreement.who[0])].proposal;
 
   const Grant mine = take(*world, wanted, block->lead_, members.size(), id);

@@ -56,11 +56,10 @@ constexpr Span from(std::uint64_t bytes) { return {bytes}; }
 /// the crossovers lie is measured: see docs/tuning.md.
 constexpr std::array kRows = {
     Row{Collective::Allreduce, kAny, up_to(Execution::kLinePayload), kAny, {}, "one_line"},
-    Row{Collective::Allreduce, kAny, from(16 * kKi), kNear, Memory::Symmetric, "symmetric_push"},
-    Row{Collective::Allreduce, kAny, from(8 * kMi), kApart, Memory::Symmetric, "symmetric_push"},
-    // Private memory in a shared address space; elsewhere the algorithm cannot. The lines move
-    // alike.
-    Row{Collective::Allreduce, kAny, from(8 * kMi), kAny, Memory::Private, "symmetric_push"},
+    // Where buffers can be reached, symmetric or those of threads; elsewhere the rules that follow.
+    // Below, staging is faster: it does not use lines that the peer has just read.
+    Row{Collective::Allreduce, kAny, from(512 * kKi + 1), kNear, {}, "symmetric_push"},
+    Row{Collective::Allreduce, kAny, from(8 * kMi), kApart, {}, "symmetric_push"},
     // Far apart, lines that the peer has read cost so much to take back that staging past the
     // caches is up to three times faster. With two PEs both ways move the same bytes, and one shot
     // has fewer steps.
@@ -80,11 +79,11 @@ constexpr std::array kRows = {
     Row{Collective::Allreduce, kAny, kAny, kAny, {}, "two_shot"},
     Row{Collective::Allgather, kAny, kAny, kAny, {}, "one_line"},
     // Below, staging is faster: it does not use lines that the peer has just read.
-    Row{Collective::Allgather, kAny, from(8 * kMi), kAny, {}, "symmetric_push"},
     Row{Collective::Allgather, kTwoPes, from(kKi), kFar, {}, "direct:store=stream"},
+    Row{Collective::Allgather, kAny, from(8 * kMi), kAny, {}, "symmetric_push"},
     Row{Collective::Allgather, kAny, kAny, kAny, {}, "direct"},
     Row{Collective::ReduceScatter, kAny, kAny, kAny, {}, "one_line"},
-    Row{Collective::ReduceScatter, kAny, from(2 * kMi), kAny, {}, "symmetric_pull"},
+    Row{Collective::ReduceScatter, kAny, from(kMi), kAny, {}, "symmetric_pull"},
     Row{Collective::ReduceScatter, kTwoPes, from(kKi), kFar, {}, "direct:store=stream"},
     Row{Collective::ReduceScatter, kAny, kAny, kAny, {}, "direct"},
     Row{Collective::Broadcast, kAny, kAny, kAny, {}, "one_line"},

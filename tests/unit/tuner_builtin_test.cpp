@@ -76,7 +76,7 @@ TEST(TunerBuiltin, built_in_choices_change_at_their_thresholds_and_nowhere_else)
       {16, Memory::Private, 1, 176, "one_shot", "two_shot"},
       {17, Memory::Private, 100, 160, "one_shot", "two_shot"},
       {130, Memory::Private, 0, 8192, "one_shot", "two_shot"},
-      {2, Memory::Symmetric, 79, 16383, "one_shot", "symmetric_push"},
+      {2, Memory::Symmetric, 79, kMi / 2, "one_shot", "symmetric_push"},
       {2, Memory::Symmetric, 80, 8 * kMi - 1, "one_shot", "symmetric_push"},
   };
   for (const Step& step : steps) {
