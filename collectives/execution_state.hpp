@@ -19,7 +19,7 @@ class ExecutionState {
   TeamState& team;
   Lane& lane;
   const Problem& problem;
-  Buffers buffers;
+  const Buffers& buffers;
   int root = -1;             ///< or a ring's shift
   Ring* ring = nullptr;      ///< nullptr if the algorithm stages nothing
   FoldFn fold_fn = nullptr;  ///< nullptr if nothing is reduced, or by the program's own function

@@ -27,6 +27,11 @@ struct FoldArgs {
 
 using FoldFn = void (*)(const FoldArgs&) noexcept;
 
+/// Whether there is a kernel for type x op: bitwise operations are for integers.
+constexpr bool fold_is_defined(DType type, Op op) noexcept {
+  return is_integer(type) || (op != Op::And && op != Op::Or && op != Op::Xor);
+}
+
 /// The kernel for this CPU, or nullptr where type x op is not defined (bitwise on floats) or the
 /// program's own.
 FoldFn fold_kernel(DType type, Op op) noexcept;

@@ -226,6 +226,7 @@ TEST_P(Fold, refuses_bitwise_ops_on_floats_and_knows_all_others) {
       const bool bitwise = static_cast<Op>(op) >= Op::And;
       const bool refused = bitwise && !is_integer(static_cast<DType>(type));
       EXPECT_EQ(fold_kernel(static_cast<DType>(type), static_cast<Op>(op)) == nullptr, refused);
+      EXPECT_EQ(fold_is_defined(static_cast<DType>(type), static_cast<Op>(op)), !refused);
     }
   }
 }
