@@ -57,14 +57,15 @@ void abandon(Team& team, Task& task) noexcept {
     if (std::uncaught_exceptions() > 0) {
       state.poison(ErrorCode::PeerFailed, "an exception left a PE that had started an operation",
                    state.world().pe());
-      // Its waits end with that error, and so do those of operations before it on its lane.
-      for (int i = 0; i < kMostDrives && !task.done; ++i) state.world().fibers().drive();
-      return;
+    } else {
+      finish(team, task);
     }
-    finish(team, task);
   } catch (...) {
     // Said by whoever noticed; nothing more can be done from a destructor.
   }
+  // The waits of an unusable team end with its error, also those of operations before it on its
+  // lane. An operation that is left where it waits would keep the team for ever.
+  for (int i = 0; i < kMostDrives && !task.done; ++i) state.world().fibers().drive();
 }
 
 }  // namespace tutti::detail

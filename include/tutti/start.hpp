@@ -56,8 +56,9 @@ class [[nodiscard]] Request {
   }
   /// Blocks until it has ended. Errors: its own, once.
   void finish() {
-    const std::shared_ptr<detail::Task> task = std::exchange(task_, nullptr);
-    if (task != nullptr) detail::finish(team_, *task);
+    if (task_ == nullptr) return;
+    detail::finish(team_, *task_);  // if it throws, the destructor sees to what is not done
+    task_.reset();
   }
 
  private:

@@ -182,6 +182,26 @@ TEST(FieldFailure, operations_in_flight_end_well_though_their_peers_have_finishe
   }
 }
 
+TEST(FieldFailure, an_operation_that_is_given_up_lets_go_of_its_team) {
+  if (!kHasPoints) GTEST_SKIP() << "needs the named points";
+  const std::size_t before = shared_mappings();
+  // PE 0 sleeps between its looks: when it finds the team unusable its operation still waits.
+  const ScopedVariable late("TUTTI_DELAY_AT", "finish.ended:0:20");
+  for (int pauses = 0; pauses < 50'000; pauses += 5000) {
+    const Caught error = caught([pauses] {
+      run(3, [pauses](Team& team) {
+        std::vector<int> data(3000, team.pe());
+        Request request = start_allreduce(team, data, Op::Sum, {.algorithm = "two_shot"});
+        for (int i = 0; i < pauses && team.pe() == 1; ++i) std::this_thread::yield();
+        if (team.pe() == 1) throw Error(ErrorCode::System, "the disk is full");
+        request.finish();
+      });
+    });
+    EXPECT_THAT(error.text, HasSubstr("the disk is full"));
+    EXPECT_EQ(shared_mappings(), before) << pauses << " pauses";
+  }
+}
+
 TEST(FieldFailure, after_a_failure_every_later_call_on_the_team_says_why) {
   run(2, [](Team& team) {
     auto x = make_tensor<int>(team, {4});
