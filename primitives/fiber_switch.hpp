@@ -9,6 +9,7 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 #if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -36,6 +37,11 @@ class SwitchableStack {
 #if defined(__SANITIZE_THREAD__)
     if (tsan_ != nullptr) __tsan_destroy_fiber(tsan_);
     tsan_ = nullptr;
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+    // The last frames were left, not returned from: what is mapped here next would seem poisoned.
+    if (bottom_ != nullptr) __asan_unpoison_memory_region(bottom_, bytes_);
+    bottom_ = nullptr;
 #endif
   }
 
