@@ -31,4 +31,32 @@ inline Pipeline pipeline(const Problem& problem, const Params& params, std::size
                         scratch_bytes(problem, params, staged), staged, staged);
 }
 
+/// One piece of every block at a time: where it lies in buffers with all blocks, and in staging,
+/// where each block's piece begins at a line of its own.
+class Pieces {
+ public:
+  Pieces(const Problem& problem, const Params& params, std::size_t staged)
+      : plan_(pipeline(problem, params, staged)), element_(element_bytes(problem)) {}
+
+  std::size_t count() const { return plan_.chunks; }
+  bool wraps() const { return plan_.wraps; }
+  void take(std::size_t k) { part_ = plan_.part(k); }
+
+  /// Of the piece taken: elements and bytes of it, where it begins in a buffer of one block and in
+  /// one of all, and where the piece of the i-th block that is staged begins.
+  std::size_t size() const { return part_.size; }
+  std::size_t bytes() const { return part_.size * element_; }
+  std::size_t offset() const { return part_.begin * element_; }
+  std::size_t offset(int block) const {
+    return static_cast<std::size_t>(block) * plan_.count * element_ + offset();
+  }
+  std::size_t place(std::size_t i) const { return i * whole_granules(bytes()); }
+  std::size_t place(int i) const { return place(static_cast<std::size_t>(i)); }
+
+ private:
+  Pipeline plan_;
+  std::size_t element_;
+  Part part_;
+};
+
 }  // namespace tutti::detail::round_pieces

@@ -21,6 +21,7 @@
 
 #include "primitives/kary_tree.hpp"
 #include "primitives/lane.hpp"
+#include "primitives/text.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {
@@ -30,12 +31,6 @@ constexpr std::array<std::string_view, 3> kNames = {"flat", "dissemination", "tr
 
 /// Up to here a PE reads hardly more lines in one step than it would in several, one by one.
 constexpr int kMostFlatPes = 4;
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
 
 BarrierKind barrier_from(std::string_view name, std::string_view origin) {
   for (std::size_t i = 0; i < kNames.size(); ++i) {
@@ -59,9 +54,7 @@ BarrierKind usual_barrier(int pes, bool crowded) noexcept {
 
 std::optional<BarrierKind> forced_barrier(std::string_view text, std::string_view origin) {
   std::optional<BarrierKind> forced;
-  while (!text.empty()) {
-    const std::string_view part = text.substr(0, text.find(';'));
-    text.remove_prefix(part.size() == text.size() ? text.size() : part.size() + 1);
+  for (const std::string_view part : split(text, ';')) {
     const std::size_t equals = part.find('=');
     if (equals == std::string_view::npos || trimmed(part.substr(0, equals)) != kBarrierName) {
       continue;

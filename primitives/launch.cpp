@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -20,6 +19,7 @@
 #include "primitives/cpu.hpp"
 #include "primitives/launch_abi.hpp"
 #include "primitives/team_state.hpp"
+#include "primitives/text.hpp"
 #include "tutti/error.hpp"
 #include "tutti/team.hpp"
 
@@ -170,14 +170,10 @@ void run_threads(int pes, const std::function<void(Team&)>& body, const Options&
 std::optional<int> pes_from_environment() {
   const char* text = std::getenv("TUTTI_PES");
   if (text == nullptr) return std::nullopt;
-  int pes = 0;
-  const char* end = text + std::strlen(text);
-  const auto [stop, error] = std::from_chars(text, end, pes);
-  if (error != std::errc() || stop != end || pes < 1 || pes > 4096) {
-    throw Error(ErrorCode::InvalidArgument,
-                fmt::format("TUTTI_PES is \"{}\"; allowed are numbers from 1 to 4096", text));
-  }
-  return pes;
+  constexpr int kMostPes = 4096;
+  if (const auto pes = detail::read_number(text, 1, kMostPes)) return pes;
+  throw Error(ErrorCode::InvalidArgument,
+              fmt::format("TUTTI_PES is \"{}\"; allowed are numbers from 1 to {}", text, kMostPes));
 }
 
 TuttiMpiStart load_mpi() {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -33,23 +32,19 @@ void take(std::array<char, N>& into, const char* variable) {
 }
 
 int checked_workers(const Environment& environment, const Options& options) {
-  int workers = options.workers;
   if (environment.workers[0] != '\0') {
     const std::string_view text = environment.workers.data();
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), workers);
-    if (error != std::errc() || stop != text.data() + text.size() || workers < 1 ||
-        workers > kMostWorkers) {
-      throw Error(ErrorCode::InvalidArgument,
-                  fmt::format("TUTTI_WORKERS is {}; allowed are numbers from 1 to {}",
-                              in_quotes(text), kMostWorkers));
-    }
-  }
-  if (workers < 1 || workers > kMostWorkers) {
+    if (const auto workers = read_number(text, 1, kMostWorkers)) return *workers;
     throw Error(ErrorCode::InvalidArgument,
-                fmt::format("Options::workers is {}; allowed are numbers from 1 to {}", workers,
-                            kMostWorkers));
+                fmt::format("TUTTI_WORKERS is {}; allowed are numbers from 1 to {}",
+                            in_quotes(text), kMostWorkers));
   }
-  return workers;
+  if (options.workers < 1 || options.workers > kMostWorkers) {
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("Options::workers is {}; allowed are numbers from 1 to {}",
+                            options.workers, kMostWorkers));
+  }
+  return options.workers;
 }
 
 }  // namespace

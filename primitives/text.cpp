@@ -83,6 +83,30 @@ std::chrono::milliseconds parse_duration(std::string_view what, std::string_view
   return *duration;
 }
 
+std::optional<int> read_number(std::string_view text, int low, int high) noexcept {
+  int number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end || number < low || number > high) return std::nullopt;
+  return number;
+}
+
+std::string_view trimmed(std::string_view text) noexcept {
+  const std::size_t first = text.find_first_not_of(' ');
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const std::size_t at = text.find(separator);
+    parts.push_back(trimmed(text.substr(0, at)));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
 std::string size_text(std::size_t bytes) {
   for (const Unit& unit : kSizeUnits) {
     if (bytes % unit.factor == 0 && bytes >= unit.factor) {

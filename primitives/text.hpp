@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tutti::detail {
 
@@ -26,6 +27,14 @@ inline constexpr std::string_view kDurationRule =
 /// value and the rule.
 std::size_t parse_bytes(std::string_view what, std::string_view text);
 std::chrono::milliseconds parse_duration(std::string_view what, std::string_view text);
+
+/// A decimal number from `low` to `high`. Empty if `text` is not of this form.
+std::optional<int> read_number(std::string_view text, int low, int high) noexcept;
+
+/// Without the spaces around it.
+std::string_view trimmed(std::string_view text) noexcept;
+/// The trimmed parts between separators; one, which may be empty, if there are none.
+std::vector<std::string_view> split(std::string_view text, char separator);
 
 /// The shortest text that `read_size` reads as `bytes`: 65536 is "64K", 65537 is "65537".
 std::string size_text(std::size_t bytes);

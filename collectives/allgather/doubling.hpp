@@ -24,7 +24,7 @@ class Doubling {
     return round_pieces::scratch_bytes(problem, params, staged(problem));
   }
   static Traffic traffic(const Problem& problem, const Params& params, int) {
-    const Pipeline plan = pipeline(problem, params);
+    const Pipeline plan = round_pieces::pipeline(problem, params, staged(problem));
     const std::uint64_t block = problem.count * element_bytes(problem);
     const auto rounds = static_cast<std::uint64_t>(doubling_rounds(problem.pes));
     return {plan.chunks * (rounds + (plan.wraps ? 1 : 0)), staged(problem) * block,
@@ -34,15 +34,14 @@ class Doubling {
   Doubling(Execution& x, const Params& params, BlockAt block_at)
       : x_(x),
         block_at_(block_at),
-        plan_(pipeline(x.problem(), params)),
-        element_(element_bytes(x.problem())),
+        piece_(x.problem(), params, staged(x.problem())),
         rounds_(doubling_rounds(x.pes())) {}
 
   void run() {
-    for (std::size_t m = 0; m < plan_.chunks; ++m) {
+    for (std::size_t m = 0; m < piece_.count(); ++m) {
       offer(m);
       for (int round = 0; round < rounds_; ++round) take_over(round);
-      if (plan_.wraps) x_.consumed(step_);
+      if (piece_.wraps()) x_.consumed(step_);
     }
   }
 
@@ -51,17 +50,14 @@ class Doubling {
   static std::size_t staged(const Problem& problem) {
     return std::size_t{1} << (doubling_rounds(problem.pes) - 1);
   }
-  static Pipeline pipeline(const Problem& problem, const Params& params) {
-    return round_pieces::pipeline(problem, params, staged(problem));
-  }
 
   void offer(std::size_t m) {
-    part_ = plan_.part(m);
-    const std::byte* mine = x_.in() + part_.begin * element_;
+    piece_.take(m);
+    const std::byte* mine = x_.in() + piece_.offset();
     range_ =
-        x_.reserve(staged(x_.problem()) * stride(), step_ + static_cast<std::uint64_t>(rounds_));
-    x_.stage(range_, 0, mine, bytes(), StoreKind::Cached);
-    x_.copy(out(x_.pe()), mine, bytes());
+        x_.reserve(piece_.place(staged(x_.problem())), step_ + static_cast<std::uint64_t>(rounds_));
+    x_.stage(range_, 0, mine, piece_.bytes(), StoreKind::Cached);
+    x_.copy(out(x_.pe()), mine, piece_.bytes());
     x_.publish(++step_);
   }
 
@@ -71,26 +67,20 @@ class Doubling {
     const bool last = round == rounds_ - 1;
     x_.await(from, step_);
     for (int i = 0; i < doubling_blocks(round, x_.pes()); ++i) {
-      const std::byte* block = x_.read(from, range_, place(i), bytes());
-      x_.copy(out(block_at_(from, i, x_.pes())), block, bytes());
-      if (!last) x_.stage(range_, place(have + i), block, bytes(), StoreKind::Cached);
+      const std::byte* block = x_.read(from, range_, piece_.place(i), piece_.bytes());
+      x_.copy(out(block_at_(from, i, x_.pes())), block, piece_.bytes());
+      if (last) continue;
+      x_.stage(range_, piece_.place(have + i), block, piece_.bytes(), StoreKind::Cached);
     }
     if (!last) x_.publish(++step_);
   }
 
-  std::size_t bytes() const { return part_.size * element_; }
-  std::size_t stride() const { return whole_granules(bytes()); }
-  std::size_t place(int i) const { return static_cast<std::size_t>(i) * stride(); }
-  std::byte* out(int block) const {
-    return x_.out() + (static_cast<std::size_t>(block) * plan_.count + part_.begin) * element_;
-  }
+  std::byte* out(int block) const { return x_.out() + piece_.offset(block); }
 
   Execution& x_;
   const BlockAt block_at_;
-  const Pipeline plan_;
-  const std::size_t element_;
+  round_pieces::Pieces piece_;
   const int rounds_;
-  Part part_;
   Staged range_;
   std::uint64_t step_ = 0;
 };

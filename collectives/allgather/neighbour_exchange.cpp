@@ -41,12 +41,8 @@ std::size_t scratch_bytes(const Problem& problem, const Params& params) {
   return round_pieces::scratch_bytes(problem, params, staged(problem));
 }
 
-Pipeline pipeline(const Problem& problem, const Params& params) {
-  return round_pieces::pipeline(problem, params, staged(problem));
-}
-
 Traffic traffic(const Problem& problem, const Params& params, int) {
-  const Pipeline plan = pipeline(problem, params);
+  const Pipeline plan = round_pieces::pipeline(problem, params, staged(problem));
   const std::uint64_t block = block_bytes(problem);
   const auto steps = static_cast<std::uint64_t>(neighbour_steps(problem.pes));
   return {plan.chunks * (steps + (plan.wraps ? 1 : 0)), staged(problem) * block,
@@ -56,22 +52,19 @@ Traffic traffic(const Problem& problem, const Params& params, int) {
 class Exchange {
  public:
   Exchange(Execution& x, const Params& params)
-      : x_(x),
-        plan_(pipeline(x.problem(), params)),
-        element_(element_bytes(x.problem())),
-        steps_(neighbour_steps(x.pes())) {}
+      : x_(x), piece_(x.problem(), params, staged(x.problem())), steps_(neighbour_steps(x.pes())) {}
 
-  std::size_t pieces() const { return plan_.chunks; }
+  std::size_t pieces() const { return piece_.count(); }
   int steps() const { return steps_; }
 
   /// Places 2 i and 2 i + 1 of my staging hold the pair that I offer in step i + 1.
   void offer(std::size_t piece) {
-    part_ = plan_.part(piece);
-    const std::byte* mine = x_.in() + part_.begin * element_;
-    range_ = x_.reserve(staged(x_.problem()) * stride(),
+    piece_.take(piece);
+    const std::byte* mine = x_.in() + piece_.offset();
+    range_ = x_.reserve(piece_.place(staged(x_.problem())),
                         published_ + static_cast<std::uint64_t>(steps_));
-    x_.stage(range_, place(own_place(x_.pe())), mine, bytes());
-    x_.copy(out(x_.pe()), mine, bytes());
+    x_.stage(range_, piece_.place(own_place(x_.pe())), mine, piece_.bytes());
+    x_.copy(out(x_.pe()), mine, piece_.bytes());
     x_.publish(++published_);
   }
 
@@ -95,7 +88,7 @@ class Exchange {
   }
 
   void leave() {
-    if (plan_.wraps) x_.consumed(published_);
+    if (piece_.wraps()) x_.consumed(published_);
   }
 
  private:
@@ -104,25 +97,18 @@ class Exchange {
   /// Where a PE stages its own block, and its partner what it takes over of it.
   int own_place(int pe) const { return steps_ == 1 ? 0 : pe % 2; }
 
-  /// What a neighbour has in a place of its staging is piece `part_` of `block`.
+  /// What a neighbour has in a place of its staging is the piece of `block`.
   void take_over(int from, int theirs, int block, int mine) {
-    const std::byte* piece = x_.read(from, range_, place(theirs), bytes());
-    x_.copy(out(block), piece, bytes());
-    if (mine != kNowhere) x_.stage(range_, place(mine), piece, bytes());
+    const std::byte* piece = x_.read(from, range_, piece_.place(theirs), piece_.bytes());
+    x_.copy(out(block), piece, piece_.bytes());
+    if (mine != kNowhere) x_.stage(range_, piece_.place(mine), piece, piece_.bytes());
   }
 
-  std::size_t bytes() const { return part_.size * element_; }
-  std::size_t stride() const { return whole_granules(bytes()); }
-  std::size_t place(int i) const { return static_cast<std::size_t>(i) * stride(); }
-  std::byte* out(int block) const {
-    return x_.out() + (static_cast<std::size_t>(block) * plan_.count + part_.begin) * element_;
-  }
+  std::byte* out(int block) const { return x_.out() + piece_.offset(block); }
 
   Execution& x_;
-  const Pipeline plan_;
-  const std::size_t element_;
+  round_pieces::Pieces piece_;
   const int steps_;
-  Part part_;
   Staged range_;
   std::uint64_t published_ = 0;
 };

@@ -13,8 +13,8 @@
 //          output.
 // Source: Graham, Shipman 2008.
 #include "collectives/allgather/registry.hpp"
+#include "collectives/open_blocks.hpp"
 #include "collectives/problem_facts.hpp"
-#include "collectives/schedule/partition.hpp"
 #include "tutti/execution.hpp"
 
 namespace tutti::detail::allgather {
@@ -25,20 +25,11 @@ Traffic traffic(const Problem& problem, const Params&, int) {
   return {2, (static_cast<std::uint64_t>(problem.pes) - 1) * block, 0, 0};
 }
 
-void push(Execution& x) {
-  const std::size_t block = block_bytes(x.problem());
-  const std::size_t place = static_cast<std::size_t>(x.pe()) * block;
-  for (int i = 0; i < x.pes(); ++i) {
-    const int pe = ring_place(x.pe(), i, x.pes());  // not all to PE 0 at once
-    x.copy(x.write_out(pe, place, block), x.in(), block);
-  }
-}
-
 void run(Execution& x, const Params&) {
-  x.open_buffers();
-  push(x);
-  x.publish(2);
-  x.await_all(2);
+  const std::size_t count = x.problem().count;
+  move_in_open_buffers(x, [&] {
+    push_block(x, {static_cast<std::size_t>(x.pe()) * count, count});
+  });
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 // Source: MPI Forum, MPI 4.0, section 6.7 (the operation); Graham, Shipman 2008.
 #include "collectives/allgatherv/registry.hpp"
 #include "collectives/counted_blocks.hpp"
+#include "collectives/open_blocks.hpp"
 #include "collectives/problem_facts.hpp"
 #include "tutti/execution.hpp"
 
@@ -26,21 +27,8 @@ Traffic traffic(const Problem& problem, const Params&, int pe) {
   return {2, (static_cast<std::uint64_t>(problem.pes) - 1) * mine, 0, 0};
 }
 
-void push(Execution& x) {
-  const std::size_t element = element_bytes(x.problem());
-  const BlockRange mine = x.out_block(x.pe());
-  const std::size_t bytes = mine.size * element;
-  for (int i = 0; i < x.pes(); ++i) {
-    const int pe = ring_place(x.pe(), i, x.pes());  // not all to PE 0 at once
-    x.copy(x.write_out(pe, mine.begin * element, bytes), x.in(), bytes);
-  }
-}
-
 void run(Execution& x, const Params&) {
-  x.open_buffers();
-  push(x);
-  x.publish(2);
-  x.await_all(2);
+  move_in_open_buffers(x, [&] { push_block(x, x.out_block(x.pe())); });
 }
 
 }  // namespace

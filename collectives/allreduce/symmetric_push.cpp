@@ -14,6 +14,7 @@
 // Source: Graham, Shipman, "MPI Support for Multi-core Architectures" (2008); "two-shot" in
 //         TensorRT-LLM.
 #include "collectives/allreduce/registry.hpp"
+#include "collectives/open_blocks.hpp"
 #include "collectives/problem_facts.hpp"
 #include "collectives/schedule/partition.hpp"
 #include "tutti/execution.hpp"
@@ -41,10 +42,7 @@ void push(Execution& x) {
 }
 
 void run(Execution& x, const Params&) {
-  x.open_buffers();
-  push(x);
-  x.publish(2);
-  x.await_all(2);
+  move_in_open_buffers(x, [&] { push(x); });
 }
 
 }  // namespace

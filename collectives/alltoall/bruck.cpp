@@ -40,12 +40,8 @@ std::size_t scratch_bytes(const Problem& problem, const Params& params) {
   return round_pieces::scratch_bytes(problem, params, staged(problem));
 }
 
-Pipeline pipeline(const Problem& problem, const Params& params) {
-  return round_pieces::pipeline(problem, params, staged(problem));
-}
-
 Traffic traffic(const Problem& problem, const Params& params, int) {
-  const Pipeline plan = pipeline(problem, params);
+  const Pipeline plan = round_pieces::pipeline(problem, params, staged(problem));
   const auto rounds = static_cast<std::uint64_t>(doubling_rounds(problem.pes));
   const std::uint64_t bytes = staged(problem) * block_bytes(problem);
   return {plan.chunks * (rounds + (plan.wraps ? 1 : 0)), bytes, bytes, 0};
@@ -55,15 +51,14 @@ class Bruck {
  public:
   Bruck(Execution& x, const Params& params)
       : x_(x),
-        plan_(pipeline(x.problem(), params)),
-        element_(element_bytes(x.problem())),
+        piece_(x.problem(), params, staged(x.problem())),
         rounds_(doubling_rounds(x.pes())) {}
 
-  std::size_t pieces() const { return plan_.chunks; }
+  std::size_t pieces() const { return piece_.count(); }
   int rounds() const { return rounds_; }
 
   void start(std::size_t piece) {
-    part_ = plan_.part(piece);
+    piece_.take(piece);
     first_step_ = piece * static_cast<std::uint64_t>(rounds_);
   }
 
@@ -71,23 +66,24 @@ class Bruck {
     const int to = ring_place(x_.pe(), 1 << round, x_.pes());
     const auto moving = static_cast<std::size_t>(bruck_moving(x_.pes(), round));
     Staged& range = staged_[static_cast<std::size_t>(round)];
-    range = x_.reserve(moving * stride(), first_step_ + static_cast<std::uint64_t>(rounds_));
+    range = x_.reserve(piece_.place(moving), first_step_ + static_cast<std::uint64_t>(rounds_));
     if (round > 0) await_round(round - 1);
     for (int block = 1; block < x_.pes(); ++block) {
       if (!bruck_moves(block, round)) continue;
-      x_.stage(range, place(block, round), where(block, round), bytes(), StoreKind::Cached, to);
+      x_.stage(range, place(block, round), where(block, round), piece_.bytes(), StoreKind::Cached,
+               to);
     }
     x_.publish(first_step_ + static_cast<std::uint64_t>(round) + 1);
   }
 
   void take() {
     await_round(rounds_ - 1);
-    x_.copy(x_.out() + offset(x_.pe()), x_.in() + offset(x_.pe()), bytes());
+    x_.copy(x_.out() + piece_.offset(x_.pe()), x_.in() + piece_.offset(x_.pe()), piece_.bytes());
     for (int block = 1; block < x_.pes(); ++block) {
-      x_.copy(x_.out() + offset(ring_place(x_.pe(), -block, x_.pes())), where(block, rounds_),
-              bytes());
+      x_.copy(x_.out() + piece_.offset(ring_place(x_.pe(), -block, x_.pes())),
+              where(block, rounds_), piece_.bytes());
     }
-    if (plan_.wraps) x_.consumed(first_step_ + static_cast<std::uint64_t>(rounds_));
+    if (piece_.wraps()) x_.consumed(first_step_ + static_cast<std::uint64_t>(rounds_));
   }
 
  private:
@@ -99,25 +95,16 @@ class Bruck {
   /// The block that I have under this number before a round.
   const std::byte* where(int block, int round) {
     const int came = bruck_came(block, round);
-    if (came < 0) return x_.in() + offset(ring_place(x_.pe(), block, x_.pes()));
+    if (came < 0) return x_.in() + piece_.offset(ring_place(x_.pe(), block, x_.pes()));
     return x_.read(ring_place(x_.pe(), -(1 << came), x_.pes()),
-                   staged_[static_cast<std::size_t>(came)], place(block, came), bytes());
+                   staged_[static_cast<std::size_t>(came)], place(block, came), piece_.bytes());
   }
 
-  std::size_t bytes() const { return part_.size * element_; }
-  std::size_t stride() const { return whole_granules(bytes()); }
-  std::size_t place(int block, int round) const {
-    return static_cast<std::size_t>(bruck_moving(block, round)) * stride();
-  }
-  std::size_t offset(int block) const {
-    return (static_cast<std::size_t>(block) * plan_.count + part_.begin) * element_;
-  }
+  std::size_t place(int block, int round) const { return piece_.place(bruck_moving(block, round)); }
 
   Execution& x_;
-  const Pipeline plan_;
-  const std::size_t element_;
+  round_pieces::Pieces piece_;
   const int rounds_;
-  Part part_;
   std::uint64_t first_step_ = 0;
   std::array<Staged, 32> staged_;  // of each round
 };

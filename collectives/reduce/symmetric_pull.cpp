@@ -10,6 +10,7 @@
 // Order: the left fold in PE order.
 // Signals: step 1 publishes my input; the root's step 2 says that it has read all of them.
 // Source: Graham, Shipman 2008.
+#include "collectives/open_blocks.hpp"
 #include "collectives/problem_facts.hpp"
 #include "collectives/reduce/registry.hpp"
 #include "tutti/execution.hpp"
@@ -23,18 +24,10 @@ Traffic traffic(const Problem& problem, const Params&, int pe) {
   return {2, 0, (pes - 1) * bytes_of(problem), pes * bytes_of(problem)};
 }
 
-void fold(Execution& x) {
-  const auto sources = x.sources();
-  for (int pe = 0; pe < x.pes(); ++pe) {
-    sources[static_cast<std::size_t>(pe)] = x.read_in(pe, 0, bytes_of(x.problem()));
-  }
-  x.fold(x.out(), sources, x.problem().count);
-}
-
 void run(Execution& x, const Params&) {
   x.open_buffers();
   if (x.pe() != x.root()) return x.await(x.root(), 2);
-  fold(x);
+  fold_block(x, {0, x.problem().count});
   x.publish(2);
 }
 

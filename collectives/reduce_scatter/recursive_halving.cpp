@@ -35,12 +35,8 @@ std::size_t scratch_bytes(const Problem& problem, const Params& params) {
   return round_pieces::scratch_bytes(problem, params, staged(problem));
 }
 
-Pipeline pipeline(const Problem& problem, const Params& params) {
-  return round_pieces::pipeline(problem, params, staged(problem));
-}
-
 Traffic traffic(const Problem& problem, const Params& params, int) {
-  const Pipeline plan = pipeline(problem, params);
+  const Pipeline plan = round_pieces::pipeline(problem, params, staged(problem));
   const auto rounds = static_cast<std::uint64_t>(doubling_rounds(problem.pes));
   const std::uint64_t block = block_bytes(problem);
   const std::uint64_t others = static_cast<std::uint64_t>(problem.pes) - 1;
@@ -52,20 +48,20 @@ class HalvingCall {
  public:
   HalvingCall(Execution& x, const Params& params)
       : x_(x),
-        plan_(pipeline(x.problem(), params)),
-        element_(element_bytes(x.problem())),
+        piece_(x.problem(), params, staged(x.problem())),
         rounds_(doubling_rounds(x.pes())) {}
 
-  std::size_t pieces() const { return plan_.chunks; }
+  std::size_t pieces() const { return piece_.count(); }
   int rounds() const { return rounds_; }
 
   void offer(std::size_t piece) {
-    part_ = plan_.part(piece);
+    piece_.take(piece);
     last_step_ = step_ + static_cast<std::uint64_t>(rounds_);
     const Halving at = Halving::of(x_.pe(), 0, x_.pes());
-    staged_ = x_.reserve(place(at.half), last_step_);
+    staged_ = x_.reserve(piece_.place(at.half), last_step_);
     for (int i = 0; i < at.half; ++i) {
-      x_.stage(staged_, place(i), input(at.theirs + i), bytes(), StoreKind::Cached, at.partner);
+      x_.stage(staged_, piece_.place(i), input(at.theirs + i), piece_.bytes(), StoreKind::Cached,
+               at.partner);
     }
     x_.publish(++step_);
   }
@@ -75,15 +71,15 @@ class HalvingCall {
     const bool last = round == rounds_ - 1;
     const Staged from = staged_;
     x_.await(at.partner, step_);
-    if (!last) staged_ = x_.reserve(place(at.half), last_step_);
+    if (!last) staged_ = x_.reserve(piece_.place(at.half), last_step_);
     for (int i = 0; i < at.half; ++i) {
       const int block = at.mine + i;
       std::byte* out =
-          last ? x_.out() + part_.begin * element_ : x_.write(staged_, place(i), bytes());
-      x_.fold(out, sources(at, round, from, block), part_.size);
+          last ? x_.out() + piece_.offset() : x_.write(staged_, piece_.place(i), piece_.bytes());
+      x_.fold(out, sources(at, round, from, block), piece_.size());
     }
     if (!last) hand_on(round + 1);
-    if (last && plan_.wraps) x_.consumed(step_);
+    if (last && piece_.wraps()) x_.consumed(step_);
   }
 
  private:
@@ -91,7 +87,7 @@ class HalvingCall {
   void hand_on(int round) {
     const Halving next = Halving::of(x_.pe(), round, x_.pes());
     for (int i = 0; i < next.half; ++i) {
-      x_.written(staged_, place(next.theirs - next.group + i), bytes(), next.partner);
+      x_.written(staged_, piece_.place(next.theirs - next.group + i), piece_.bytes(), next.partner);
     }
     x_.publish(++step_);
   }
@@ -100,25 +96,20 @@ class HalvingCall {
   std::array<const std::byte*, 2> sources(const Halving& at, int round, const Staged& from,
                                           int block) {
     // At first only the other's half is staged; later the blocks of the whole group.
-    const std::size_t theirs = place(round == 0 ? block - at.mine : block - at.group);
+    const std::size_t theirs = piece_.place(round == 0 ? block - at.mine : block - at.group);
     const std::byte* mine =
-        round == 0 ? input(block) : x_.read(x_.pe(), from, place(block - at.group), bytes());
-    const std::byte* other = x_.read(at.partner, from, theirs, bytes());
+        round == 0 ? input(block)
+                   : x_.read(x_.pe(), from, piece_.place(block - at.group), piece_.bytes());
+    const std::byte* other = x_.read(at.partner, from, theirs, piece_.bytes());
     if (x_.pe() < at.partner) return {mine, other};
     return {other, mine};
   }
 
-  std::size_t bytes() const { return part_.size * element_; }
-  std::size_t place(int i) const { return static_cast<std::size_t>(i) * whole_granules(bytes()); }
-  const std::byte* input(int block) const {
-    return x_.in() + (static_cast<std::size_t>(block) * plan_.count + part_.begin) * element_;
-  }
+  const std::byte* input(int block) const { return x_.in() + piece_.offset(block); }
 
   Execution& x_;
-  const Pipeline plan_;
-  const std::size_t element_;
+  round_pieces::Pieces piece_;
   const int rounds_;
-  Part part_;
   Staged staged_;  // what is read in the next round
   std::uint64_t step_ = 0;
   std::uint64_t last_step_ = 0;  // of this piece

@@ -12,6 +12,7 @@
 //        nobody else reads it.
 // Signals: step 1 publishes my input; step 2 says that I have read all that I need of the others'.
 // Source: Graham, Shipman 2008.
+#include "collectives/open_blocks.hpp"
 #include "collectives/problem_facts.hpp"
 #include "collectives/reduce_scatter/registry.hpp"
 #include "tutti/execution.hpp"
@@ -24,21 +25,11 @@ Traffic traffic(const Problem& problem, const Params&, int) {
   return {2, 0, (static_cast<std::uint64_t>(problem.pes) - 1) * block, bytes_of(problem)};
 }
 
-void fold(Execution& x) {
-  const std::size_t block = block_bytes(x.problem());
-  const auto sources = x.sources();
-  for (int pe = 0; pe < x.pes(); ++pe) {
-    sources[static_cast<std::size_t>(pe)] =
-        x.read_in(pe, static_cast<std::size_t>(x.pe()) * block, block);
-  }
-  x.fold(x.out(), sources, x.problem().count);
-}
-
 void run(Execution& x, const Params&) {
-  x.open_buffers();
-  fold(x);
-  x.publish(2);
-  x.await_all(2);
+  const std::size_t count = x.problem().count;
+  move_in_open_buffers(x, [&] {
+    fold_block(x, {static_cast<std::size_t>(x.pe()) * count, count});
+  });
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 // Signals: step 1 publishes my input; step 2 says that I have read all that I need of the others'.
 // Source: Graham, Shipman 2008.
 #include "collectives/counted_blocks.hpp"
+#include "collectives/open_blocks.hpp"
 #include "collectives/problem_facts.hpp"
 #include "collectives/reduce_scatterv/registry.hpp"
 #include "tutti/execution.hpp"
@@ -27,22 +28,8 @@ Traffic traffic(const Problem& problem, const Params&, int pe) {
   return {2, 0, (pes - 1) * mine, pes * mine};
 }
 
-void fold(Execution& x) {
-  const std::size_t element = element_bytes(x.problem());
-  const BlockRange mine = x.in_block(x.pe());
-  const auto sources = x.sources();
-  for (int pe = 0; pe < x.pes(); ++pe) {
-    sources[static_cast<std::size_t>(pe)] =
-        x.read_in(pe, mine.begin * element, mine.size * element);
-  }
-  x.fold(x.out(), sources, mine.size);
-}
-
 void run(Execution& x, const Params&) {
-  x.open_buffers();
-  fold(x);
-  x.publish(2);
-  x.await_all(2);
+  move_in_open_buffers(x, [&] { fold_block(x, x.in_block(x.pe())); });
 }
 
 }  // namespace

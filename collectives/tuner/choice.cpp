@@ -30,22 +30,6 @@ constexpr std::string_view kForm =
   throw Error(ErrorCode::Tuning, fmt::format("{}: {}", origin, text));
 }
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const std::size_t at = text.find(separator);
-    parts.push_back(trimmed(text.substr(0, at)));
-    if (at == std::string_view::npos) return parts;
-    text.remove_prefix(at + 1);
-  }
-}
-
 void read_assignment(std::string_view assignment, std::vector<bool>& seen, Forced& choice) {
   const Algorithm& algorithm = *choice.algorithm;
   const std::size_t equals = assignment.find('=');

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "tutti/error.hpp"
@@ -89,6 +90,22 @@ TEST(Text, size_text_is_the_shortest_that_reads_back) {
 TEST(Text, in_quotes_hides_control_characters_and_cuts) {
   EXPECT_EQ(in_quotes("a\n\x1b[31m"), "'a??[31m'");
   EXPECT_EQ(in_quotes(std::string(100, 'x')), "'" + std::string(60, 'x') + "...'");
+}
+
+TEST(Text, numbers_are_whole_and_in_their_range) {
+  EXPECT_EQ(read_number("1", 1, 64), 1);
+  EXPECT_EQ(read_number("64", 1, 64), 64);
+  EXPECT_EQ(read_number("-3", -5, 5), -3);
+  for (const char* wrong : {"", "0", "65", "4 ", " 4", "4x", "+4", "4.0", "99999999999"}) {
+    EXPECT_EQ(read_number(wrong, 1, 64), std::nullopt) << wrong;
+  }
+}
+
+TEST(Text, split_trims_its_parts_and_keeps_empty_ones) {
+  using ::testing::ElementsAre;
+  EXPECT_THAT(split(" a ; b;;c c ", ';'), ElementsAre("a", "b", "", "c c"));
+  EXPECT_THAT(split("", ';'), ElementsAre(""));
+  EXPECT_THAT(split("   ", ';'), ElementsAre(""));
 }
 
 }  // namespace
