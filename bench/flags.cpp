@@ -34,10 +34,11 @@ output); "MPI / this" is the median of ratios of neighbouring blocks, with its 9
   --block_ms=N               length of a block, 1 to 1000 (default 2)
   --help                     this text
 
-Blocks of allgatherv, reduce_scatterv and alltoallv are uneven: PE i's is proportional to i + 1.
+Blocks of collectives with counts (allgatherv, ...) are uneven: PE i's is proportional to i + 1.
 Reductions of bf16 and f16 run beside as many elements of f32: "of_f32" is their share of its time.
 
-Variables: TUTTI_PES TUTTI_HEAP TUTTI_TIMEOUT TUTTI_TUNING TUTTI_ALGORITHM TUTTI_TRACE.
+Variables: TUTTI_PES TUTTI_WORKERS TUTTI_HEAP TUTTI_TIMEOUT TUTTI_TUNING TUTTI_ALGORITHM
+TUTTI_TRACE TUTTI_FOLLOW_REGIME.
 Columns: time of a cycle and its interval; line transfer between the PEs' caches in ns and regime
 (near < 80, mid, far > 150); percent of the bound (docs/performance.md); wrong elements.
 )";

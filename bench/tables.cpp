@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <map>
 #include <utility>
 
+#include "bench/sized_name.hpp"
 #include "tutti/tuning.hpp"
 
 namespace tutti::bench {
@@ -34,16 +34,10 @@ constexpr std::array kTables = {
 
 /// The column of a benchmark, and its row: the size, or 0.
 std::pair<std::string, std::uint64_t> place_of(std::string_view name) {
-  constexpr std::string_view kBytes = "/bytes:";
   constexpr std::string_view kAuto = "/auto";
-  std::uint64_t bytes = 0;
-  const std::size_t at = name.rfind(kBytes);
-  if (at != std::string_view::npos) {
-    std::from_chars(name.data() + at + kBytes.size(), name.data() + name.size(), bytes);
-    name = name.substr(0, at);
-  }
-  if (name.ends_with(kAuto)) name.remove_suffix(kAuto.size());
-  return {std::string(name), bytes};
+  SizedName sized = sized_name(name);
+  if (sized.kind.ends_with(kAuto)) sized.kind.remove_suffix(kAuto.size());
+  return {std::string(sized.kind), sized.bytes};
 }
 
 std::string size_text(std::uint64_t bytes) {

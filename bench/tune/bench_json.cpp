@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "bench/sized_name.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::bench {
@@ -25,13 +25,10 @@ double unit_in_us(const std::string& unit) {
 
 /// "collective/type/op/memory/algorithm/bytes:N"; other names are kinds of their own.
 void split_name(BenchRow& row) {
-  constexpr std::string_view kBytes = "/bytes:";
-  row.kind = row.name;
-  const std::size_t at = row.name.rfind(kBytes);
-  if (at == std::string::npos) return;
-  const char* end = row.name.data() + row.name.size();
-  std::from_chars(row.name.data() + at + kBytes.size(), end, row.bytes);
-  row.kind.resize(at);
+  const SizedName sized = sized_name(row.name);
+  row.kind = sized.kind;
+  row.bytes = sized.bytes;
+  if (!sized.has_size) return;
   if (std::ranges::count(row.kind, '/') != 4) return;
   const std::size_t algorithm = row.kind.rfind('/');
   row.algorithm = row.kind.substr(algorithm + 1);

@@ -12,15 +12,6 @@
 namespace tutti::bench {
 namespace {
 
-/// Whether measurements of `a` are about problems like `b`, whatever its size.
-bool alike(Problem a, const Problem& b) {
-  const bool same_regime = regime_of(a.line_ns) == regime_of(b.line_ns);
-  a.count = b.count;
-  a.line_ns = b.line_ns;
-  a.shared_address_space = b.shared_address_space;
-  return same_regime && a == b;
-}
-
 Curves curves_of(const Problem& kind, const Tuning& file) {
   for (const Row& row : rows_of(file.points)) {
     Problem measured = problem_of(*row.front());
@@ -47,9 +38,8 @@ bool can_go_on(const Explanation& choice, const Problem& problem) {
 void append_cliffs(Problem problem, const std::vector<std::uint64_t>& sizes, const Tuning& file,
                    std::vector<Cliff>& all) {
   const Curves curves = curves_of(problem, file);
-  const std::size_t grain = grain_of(problem);
   for (const std::uint64_t size : sizes) {
-    problem.count = (size + grain - 1) / grain;
+    problem = of_size(problem, size);
     if (problem.count < 2) continue;
     Problem below = problem;
     --below.count;

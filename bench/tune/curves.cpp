@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "bench/tune/kinds.hpp"
+
 namespace tutti::bench {
 namespace {
 
@@ -72,21 +74,13 @@ void Curves::add(const Rule& rule) {
   const Interval us = {evidence.median_us, evidence.ci95_us[0], evidence.ci95_us[1]};
   samples_[describe(*rule.algorithm, rule.params)][evidence.bytes] = us;
   if (!evidence.vs_builtin) return;
-  const Explanation builtin = explain(problem_at(evidence.bytes), model_);
+  const Explanation builtin = explain(of_size(kind_, evidence.bytes), model_);
   const std::string choice = describe(*builtin.algorithm, builtin.params);
   samples_[choice].emplace(evidence.bytes, scaled(us, *evidence.vs_builtin));
 }
 
-Problem Curves::problem_at(std::size_t bytes) const {
-  Problem problem = kind_;
-  problem.count = 1;
-  const std::size_t grain = bytes_of(problem);
-  problem.count = (bytes + grain - 1) / grain;
-  return problem;
-}
-
 std::optional<double> Curves::predicted(const std::string& choice, std::size_t bytes) const {
-  const Problem problem = problem_at(bytes);
+  const Problem problem = of_size(kind_, bytes);
   const Forced forced = parse_choice(kind_.collective, choice, "choice");
   const bool ordered = reduces(problem.collective) && problem.contract == Contract::Ordered;
   if (ordered && !forced.algorithm->keeps_ordered) return std::nullopt;
@@ -96,7 +90,7 @@ std::optional<double> Curves::predicted(const std::string& choice, std::size_t b
 
 std::optional<Curves::Time> Curves::time_of(std::string choice, std::size_t bytes) const {
   if (choice.empty()) {
-    const Explanation builtin = explain(problem_at(bytes), model_);
+    const Explanation builtin = explain(of_size(kind_, bytes), model_);
     choice = describe(*builtin.algorithm, builtin.params);
   }
   const auto here = predicted(choice, bytes);

@@ -47,7 +47,6 @@ class Curves {
 
   std::optional<Time> time_of(std::string choice, std::size_t bytes) const;
   std::optional<double> predicted(const std::string& choice, std::size_t bytes) const;
-  Problem problem_at(std::size_t bytes) const;
 
   Problem kind_;
   Tuning model_;  ///< the machine's facts, no rules

@@ -38,13 +38,7 @@ std::optional<double> measured_gain(const Tuning& file, const Change& change) {
   double sum = 0;
   int found = 0;
   for (const MeasuredPoint& point : file.points) {
-    const Problem problem = problem_of(point);
-    Problem like = change.problem;
-    like.count = problem.count;
-    like.line_ns = problem.line_ns;
-    like.shared_address_space = problem.shared_address_space;
-    const bool same_regime = regime_of(problem.line_ns) == regime_of(change.problem.line_ns);
-    if (like != problem || !same_regime) continue;
+    if (!alike(problem_of(point), change.problem)) continue;
     if (point.bytes < change.low || point.bytes > change.high) continue;
     const auto before = time_at(point, change.before);
     const auto after = time_at(point, change.after);
@@ -69,8 +63,7 @@ void append_changes(Problem problem, const std::vector<std::uint64_t>& sizes, co
   std::vector<double> predicted;
   bool follows = false;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const std::size_t grain = grain_of(problem);
-    problem.count = (sizes[i] + grain - 1) / grain;
+    problem = of_size(problem, sizes[i]);
     const Explanation old = explain(problem, before);
     const Explanation now = explain(problem, after);
     const std::string was = describe(*old.algorithm, old.params);

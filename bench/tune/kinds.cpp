@@ -5,6 +5,7 @@
 #include <array>
 #include <initializer_list>
 #include <set>
+#include <utility>
 
 #include "bench/tune/choosing.hpp"
 
@@ -24,6 +25,16 @@ std::vector<Fact> facts_or(const std::set<Fact>& named, std::initializer_list<Fa
   std::set<Fact> all = named;
   if (all.empty()) all.insert(usual);
   return {all.begin(), all.end()};
+}
+
+/// Each kind with each fact.
+template <class Facts, class Set>
+void each(std::vector<Problem>& kinds, const Facts& facts, Set&& set) {
+  std::vector<Problem> all;
+  for (const Problem& kind : kinds) {
+    for (const auto fact : facts) set(all.emplace_back(kind), fact);
+  }
+  kinds = std::move(all);
 }
 
 }  // namespace
@@ -46,32 +57,21 @@ std::vector<Problem> kinds_of(std::span<const Rule* const> rules, bool threads) 
     }
     std::vector<Contract> contracts = {Contract::Consistent};
     if (reduces(collective)) contracts.push_back(Contract::Ordered);
-    for (const std::uint64_t p : pes) {
-      for (const std::uint64_t n : nodes) {
-        for (const DType type : facts_or(types, {DType::F32})) {
-          for (const Op op : facts_or(ops, {Op::Sum})) {
-            for (const Memory memory : {Memory::Private, Memory::Symmetric}) {
-              for (const Contract contract : contracts) {
-                for (const int line_ns : kRegimes) {
-                  Problem kind;
-                  kind.collective = collective;
-                  kind.dtype = type;
-                  kind.op = op;
-                  kind.memory = memory;
-                  kind.contract = contract;
-                  kind.reachable = n == 1;
-                  kind.shared_address_space = threads && n == 1;
-                  kind.pes = static_cast<int>(p);
-                  kind.nodes = static_cast<int>(n);
-                  kind.line_ns = line_ns;
-                  kinds.push_back(kind);
-                }
-              }
-            }
-          }
-        }
-      }
-    }
+    std::vector<Problem> mine(1);
+    mine[0].collective = collective;
+    each(mine, pes, [](Problem& kind, std::uint64_t p) { kind.pes = static_cast<int>(p); });
+    each(mine, nodes, [threads](Problem& kind, std::uint64_t n) {
+      kind.nodes = static_cast<int>(n);
+      kind.reachable = n == 1;
+      kind.shared_address_space = threads && n == 1;
+    });
+    each(mine, facts_or(types, {DType::F32}), [](Problem& kind, DType t) { kind.dtype = t; });
+    each(mine, facts_or(ops, {Op::Sum}), [](Problem& kind, Op op) { kind.op = op; });
+    each(mine, std::array{Memory::Private, Memory::Symmetric},
+         [](Problem& kind, Memory memory) { kind.memory = memory; });
+    each(mine, contracts, [](Problem& kind, Contract contract) { kind.contract = contract; });
+    each(mine, kRegimes, [](Problem& kind, int line_ns) { kind.line_ns = line_ns; });
+    kinds.insert(kinds.end(), mine.begin(), mine.end());
   }
   return kinds;
 }
@@ -89,6 +89,20 @@ std::vector<std::uint64_t> sizes_of(std::span<const Rule* const> rules) {
 std::size_t grain_of(Problem problem) {
   problem.count = 1;
   return bytes_of(problem);
+}
+
+Problem of_size(Problem kind, std::size_t bytes) {
+  const std::size_t grain = grain_of(kind);
+  kind.count = (bytes + grain - 1) / grain;
+  return kind;
+}
+
+bool alike(Problem a, const Problem& b) {
+  const bool same_regime = regime_of(a.line_ns) == regime_of(b.line_ns);
+  a.count = b.count;
+  a.line_ns = b.line_ns;
+  a.shared_address_space = b.shared_address_space;
+  return same_regime && a == b;
 }
 
 bool measured_on_threads(const Tuning& file) {

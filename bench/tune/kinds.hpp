@@ -24,6 +24,13 @@ std::vector<std::uint64_t> sizes_of(std::span<const Rule* const> rules);
 /// Bytes of one element in each block.
 std::size_t grain_of(Problem problem);
 
+/// A problem of this kind, of the smallest count that has so many bytes.
+Problem of_size(Problem kind, std::size_t bytes);
+
+/// Whether measurements of `a` are about problems like `b`: all but the size, the regime for the
+/// line transfer, and on processes or threads.
+bool alike(Problem a, const Problem& b);
+
 /// Whether some point of the file was measured on threads of one process and shows it.
 bool measured_on_threads(const Tuning& file);
 
