@@ -109,11 +109,11 @@ std::vector<HeldOut> held_out_regrets(Team& team, const Tuning& file, double sec
       effort.choices.push_back(each);
     }
     for (MeasuredPoint& point : measure_point(team, cell, effort)) {
-      HeldOut held{std::move(point), {}, 0};
+      HeldOut held{std::move(point), {}, {}};
       held.choice = chosen(problem_of(held.point));
-      const auto regret = regret_of(held.point, held.choice);
-      if (!regret || !covers(file, held.point)) continue;
-      held.regret = *regret;
+      const auto loss = loss_of(held.point, held.choice);
+      if (!loss || !covers(file, held.point)) continue;
+      held.loss = *loss;
       all.push_back(std::move(held));
     }
   }

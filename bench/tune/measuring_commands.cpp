@@ -91,9 +91,14 @@ bool sweep_team_sizes(Team& team, const Arguments& args, SweepPlan plan,
 void print_regrets(const std::vector<HeldOut>& all) {
   for (const HeldOut& held : all) {
     const MeasuredPoint& point = held.point;
-    fmt::print("{:<14} {:<4} {:<9} {:>9} B  {:<7} {:>6.3f} x the best  {}\n",
+    fmt::print("{:<14} {:<4} {:<9} {:>9} B  {:<7} {:>6.3f} x the best  {}",
                name_of(point.collective), name_of(point.dtype), name_of(point.memory), point.bytes,
-               regime_of(static_cast<int>(std::lround(point.line_ns))), held.regret, held.choice);
+               regime_of(static_cast<int>(std::lround(point.line_ns))), held.loss.ratio,
+               held.choice);
+    if (held.loss.ratio > 1.1) {
+      fmt::print("  (best: {}; farthest behind in {})", held.loss.best, name_of(held.loss.cycle));
+    }
+    fmt::print("\n");
   }
 }
 

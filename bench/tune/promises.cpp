@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <map>
 
 #include "bench/tune/choosing.hpp"
 #include "bench/tune/grid.hpp"
@@ -18,6 +19,42 @@ constexpr std::uint64_t kLargest = std::uint64_t{4} << 20;
 const MeasuredCandidate* find(const MeasuredPoint& point, std::string_view choice) {
   const auto found = std::ranges::find(point.candidates, choice, &MeasuredCandidate::choice);
   return found == point.candidates.end() ? nullptr : &*found;
+}
+
+bool was_measured(const MeasuredCandidate& candidate) {
+  return candidate.status == MeasuredCandidate::Status::Measured && candidate.regret > 0;
+}
+
+/// As `MeasuredCandidate::regret`, from the rounds that did not choose.
+struct Regret {
+  double worst = 0;
+  Cycle cycle = Cycle::Same;
+};
+
+std::optional<double> time_in(const MeasuredCandidate& candidate, Cycle cycle) {
+  const auto found = std::ranges::find(candidate.times, cycle, &CycleTime::cycle);
+  if (found == candidate.times.end()) return std::nullopt;
+  return found->us.median;
+}
+
+/// Nothing if a cycle in which the others ran is missing.
+std::optional<Regret> reported_regret(const MeasuredPoint& point, const MeasuredCandidate& mine) {
+  std::map<Cycle, double> least;
+  for (const MeasuredCandidate& candidate : point.candidates) {
+    if (!was_measured(candidate)) continue;
+    for (const CycleTime& time : candidate.times) {
+      const auto [known, is_new] = least.try_emplace(time.cycle, time.us.median);
+      if (!is_new) known->second = std::min(known->second, time.us.median);
+    }
+  }
+  Regret regret;
+  for (const auto& [cycle, best] : least) {
+    const std::optional<double> time = time_in(mine, cycle);
+    if (!time) return std::nullopt;
+    if (*time / best > regret.worst) regret = {*time / best, cycle};
+  }
+  if (regret.worst == 0) return std::nullopt;
+  return regret;
 }
 
 }  // namespace
@@ -66,21 +103,18 @@ std::vector<Cell> held_out_cells(const Tuning& file, int pes) {
   return cells;
 }
 
-std::optional<double> regret_of(const MeasuredPoint& point, std::string_view choice) {
+std::optional<Loss> loss_of(const MeasuredPoint& point, std::string_view choice) {
   const MeasuredCandidate* mine = find(point, choice);
   const MeasuredCandidate* best = nullptr;
   for (const MeasuredCandidate& candidate : point.candidates) {
-    const bool measured = candidate.status == MeasuredCandidate::Status::Measured;
-    if (!measured || candidate.regret <= 0) continue;
+    if (!was_measured(candidate)) continue;
     if (best == nullptr || candidate.regret < best->regret) best = &candidate;
   }
-  if (mine == nullptr || best == nullptr || mine->times.empty()) return std::nullopt;
-  if (mine->times.size() != best->times.size()) return std::nullopt;
-  double worst = 0;
-  for (std::size_t i = 0; i < mine->times.size(); ++i) {
-    worst = std::max(worst, mine->times[i].us.median / best->times[i].us.median);
-  }
-  return worst;
+  if (mine == nullptr || best == nullptr) return std::nullopt;
+  const std::optional<Regret> of_mine = reported_regret(point, *mine);
+  const std::optional<Regret> of_best = reported_regret(point, *best);
+  if (!of_mine || !of_best) return std::nullopt;
+  return Loss{of_mine->worst / of_best->worst, best->choice, of_mine->cycle};
 }
 
 RegretSummary summarize(const std::vector<HeldOut>& all) {
@@ -88,8 +122,8 @@ RegretSummary summarize(const std::vector<HeldOut>& all) {
   summary.points = all.size();
   std::size_t within = 0;
   for (const HeldOut& held : all) {
-    within += held.regret <= 1.10 ? 1 : 0;
-    summary.worst = std::max(summary.worst, held.regret);
+    within += held.loss.ratio <= 1.10 ? 1 : 0;
+    summary.worst = std::max(summary.worst, held.loss.ratio);
   }
   if (!all.empty()) {
     summary.within_10_percent = static_cast<double>(within) / static_cast<double>(all.size());

@@ -23,13 +23,20 @@ std::string_view name_of(Verdict verdict);
 /// The size at which a rule is checked: that of its evidence, else the middle of its range.
 std::size_t size_to_check(const Rule& rule);
 
-/// How much slower than the best candidate the file's choice is at a point that was not in the
-/// sweep: its time / the best one's, in the worst of the cycles. The best is chosen on one half of
-/// the rounds, the times are the other half's.
+/// How much worse than the best candidate a choice is: the ratio of their regrets over the cycles,
+/// which is what a sweep optimises. The best is chosen on one half of the rounds, both regrets are
+/// the other half's.
+struct Loss {
+  double ratio = 0;
+  std::string best;           ///< the best candidate
+  Cycle cycle = Cycle::Same;  ///< in which the choice falls farthest behind the cycle's best
+};
+
+/// The file's choice at a point that was not in the sweep.
 struct HeldOut {
   MeasuredPoint point;
   std::string choice;
-  double regret = 0;
+  Loss loss;
 };
 
 /// Whether the file was measured in the regime of a point, for this kind of problem: only then it
@@ -39,8 +46,8 @@ bool covers(const Tuning& file, const MeasuredPoint& point);
 /// Sizes halfway between the neighbours that the sweep measured.
 std::vector<Cell> held_out_cells(const Tuning& file, int pes);
 
-/// The regret of a choice at a point; nothing if one of the times is missing.
-std::optional<double> regret_of(const MeasuredPoint& point, std::string_view choice);
+/// Nothing if a time is missing.
+std::optional<Loss> loss_of(const MeasuredPoint& point, std::string_view choice);
 
 /// The promise: within 10 % of the best at 95 % of the points, within 25 % at all.
 struct RegretSummary {
