@@ -17,10 +17,10 @@ namespace tutti::detail {
 /// only if the input is longer than the ring (between calls arrivals say it).
 class ChunkedInput {
  public:
-  enum : std::size_t { kRingBytes, kChunkBytes, kLag, kStore, kSlots };
-  static constexpr std::array<Parameter, 5> kParameters = {
-      ring_parameter(2 << 20), chunk_parameter(1 << 18), lag_parameter(1), store_parameter(),
-      slots_parameter()};
+  enum : std::size_t { kRingBytes, kChunkBytes, kLag, kStore, kSlots, kResults };
+  static constexpr std::array<Parameter, 6> kParameters = {
+      ring_parameter(1 << 20), chunk_parameter(1 << 18), lag_parameter(1),
+      store_parameter(),       slots_parameter(),        results_parameter()};
 
   static std::size_t scratch_bytes(const Problem& problem, const Params& params) {
     return std::max(

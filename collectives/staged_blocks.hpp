@@ -19,10 +19,10 @@ namespace tutti::detail {
 /// raised only if the blocks do not all fit in the ring (between calls arrivals say it).
 class StagedBlocks {
  public:
-  enum : std::size_t { kRingBytes, kChunkBytes, kLag, kStore, kSlots };
-  static constexpr std::array<Parameter, 5> kParameters = {
-      ring_parameter(2 << 20), chunk_parameter(1 << 18), lag_parameter(1), store_parameter(),
-      slots_parameter()};
+  enum : std::size_t { kRingBytes, kChunkBytes, kLag, kStore, kSlots, kResults };
+  static constexpr std::array<Parameter, 6> kParameters = {
+      ring_parameter(1 << 20), chunk_parameter(1 << 18), lag_parameter(1),
+      store_parameter(),       slots_parameter(),        results_parameter()};
   /// Where blocks have counts the ring is as large as it may be.
   static constexpr std::span<const Parameter> kCountsParameters =
       std::span(kParameters).first<kSlots>();

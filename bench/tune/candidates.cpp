@@ -18,20 +18,22 @@ std::vector<std::string> variations(const Algorithm& algorithm, std::size_t byte
   if (has(algorithm, "chunk_bytes")) {
     if (bytes <= 8 << 10) {
       shapes = has(algorithm, "slots")
-                   ? std::vector<std::string>{"slots=2", "slots=8", "slots=512"}
+                   ? std::vector<std::string>{"slots=2", "slots=32", "slots=512"}
                    : std::vector<std::string>{"ring_bytes=16K", "ring_bytes=512K"};
     } else if (bytes <= 128 << 10) {
-      shapes = {"ring_bytes=512K", "ring_bytes=4M", "chunk_bytes=16K", "chunk_bytes=64K"};
+      shapes = {"ring_bytes=512K", "ring_bytes=2M", "chunk_bytes=64K"};
     } else {
-      shapes = {"chunk_bytes=32K", "chunk_bytes=64K", "chunk_bytes=128K",
-                "chunk_bytes=1M,ring_bytes=8M"};
-      if (has(algorithm, "lag")) shapes.emplace_back("chunk_bytes=128K,lag=2");
+      shapes = {"ring_bytes=512K", "ring_bytes=2M", "chunk_bytes=64K", "chunk_bytes=128K"};
+      if (has(algorithm, "lag")) shapes.emplace_back("lag=2");
     }
   }
   std::vector<std::string> all = shapes;
   if (has(algorithm, "store") && bytes >= 1 << 10) {
     all.emplace_back("store=stream");
     for (const std::string& shape : shapes) all.push_back(shape + ",store=stream");
+  }
+  if (has(algorithm, "results") && bytes >= 2 << 20) {
+    all.emplace_back("results=stream");
   }
   return all;
 }

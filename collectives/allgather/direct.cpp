@@ -22,19 +22,20 @@ Traffic traffic(const Problem& problem, const Params& params, int) {
   return ChunkedInput::traffic(problem, params);
 }
 
-void gather(Execution& x, ChunkedInput& chunks, std::size_t k) {
+void gather(Execution& x, ChunkedInput& chunks, std::size_t k, StoreKind results) {
   const std::size_t block = block_bytes(x.problem());
   for (int i = 0; i < x.pes(); ++i) {
     const int pe = ring_place(x.pe(), i, x.pes());  // not all from PE 0 at once
     x.await(pe, k + 1);
     x.copy(x.out() + static_cast<std::size_t>(pe) * block + chunks.offset(k), chunks.of(pe, k),
-           chunks.bytes(k));
+           chunks.bytes(k), results);
   }
 }
 
 void run(Execution& x, const Params& params) {
   ChunkedInput chunks(x, params);
-  chunks.pass([&](std::size_t k) { gather(x, chunks, k); });
+  const StoreKind results = store_of(params[ChunkedInput::kResults]);
+  chunks.pass([&](std::size_t k) { gather(x, chunks, k, results); });
 }
 
 }  // namespace
@@ -50,7 +51,7 @@ constinit const Algorithm kDirect = {
     .scratch_bytes = ChunkedInput::scratch_bytes,
     .traffic = traffic,
     .run = run,
-    .revision = 2,
+    .revision = 3,
 };
 
 }  // namespace tutti::detail::allgather

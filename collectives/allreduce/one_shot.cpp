@@ -26,18 +26,19 @@ Traffic traffic(const Problem& problem, const Params& params, int) {
   return sum;
 }
 
-void fold(Execution& x, ChunkedInput& chunks, std::size_t k) {
+void fold(Execution& x, ChunkedInput& chunks, std::size_t k, StoreKind results) {
   x.await_all(k + 1);
   const auto sources = x.sources();
   for (int pe = 0; pe < x.pes(); ++pe) {
     sources[static_cast<std::size_t>(pe)] = chunks.of(pe, k);
   }
-  x.fold(x.out() + chunks.offset(k), sources, chunks.size(k));
+  x.fold(x.out() + chunks.offset(k), sources, chunks.size(k), results);
 }
 
 void run(Execution& x, const Params& params) {
   ChunkedInput chunks(x, params);
-  chunks.pass([&](std::size_t k) { fold(x, chunks, k); });
+  const StoreKind results = results_of(x, params[ChunkedInput::kResults]);
+  chunks.pass([&](std::size_t k) { fold(x, chunks, k, results); });
 }
 
 }  // namespace
@@ -53,7 +54,7 @@ constinit const Algorithm kOneShot = {
     .scratch_bytes = ChunkedInput::scratch_bytes,
     .traffic = traffic,
     .run = run,
-    .revision = 2,
+    .revision = 3,
 };
 
 }  // namespace tutti::detail::allreduce

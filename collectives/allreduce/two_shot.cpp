@@ -23,11 +23,11 @@
 namespace tutti::detail::allreduce {
 namespace {
 
-enum : std::size_t { kRingBytes, kChunkBytes, kLag, kStore };
-constexpr std::array<Parameter, 4> kParameters = {
-    ring_parameter(4 << 20), chunk_parameter(1 << 19),
+enum : std::size_t { kRingBytes, kChunkBytes, kLag, kStore, kResults };
+constexpr std::array<Parameter, 5> kParameters = {
+    ring_parameter(1 << 20), chunk_parameter(1 << 19),
     Parameter{"lag", 1, 3, 1, "blocks between staging and folding, folding and gathering"},
-    store_parameter()};
+    store_parameter(), results_parameter()};
 std::size_t scratch_bytes(const Problem& problem, const Params& params) {
   return std::max(
       ring_of(params[kRingBytes]),
@@ -65,7 +65,8 @@ class TwoShot {
       : x_(x),
         plan_(pipeline(x.problem(), params)),
         element_(element_bytes(x.problem())),
-        store_(store_of(params[kStore])) {}
+        store_(store_of(params[kStore])),
+        results_store_(results_of(x, params[kResults])) {}
 
   std::size_t steps() const { return plan_.chunks + 2 * plan_.lag; }
 
@@ -100,7 +101,13 @@ class TwoShot {
                         : x_.read(pe, contributions_[b % kInFlight], mine.begin * element_, bytes);
     }
     const std::array<std::byte*, 2> outs = {x_.write(range, 0, bytes), x_.out() + offset};
-    x_.fold(outs, sources, mine.size);
+    if (store_ == results_store_) {
+      x_.fold(outs, sources, mine.size, store_);
+    } else {  // folded into the one that is cached, and copied while it is
+      const std::size_t cached = store_ == StoreKind::Cached ? 0 : 1;
+      x_.fold(outs[cached], sources, mine.size);
+      x_.copy(outs[1 - cached], outs[cached], bytes, StoreKind::Stream);
+    }
     x_.written(range, 0, bytes);
   }
 
@@ -118,7 +125,7 @@ class TwoShot {
         const Part slice = slice_of(x_.problem(), block.size, owner);
         const std::size_t bytes = slice.size * element_;
         x_.copy(x_.out() + (block.begin + slice.begin) * element_,
-                x_.read(owner, results_[b % kInFlight], 0, bytes), bytes);
+                x_.read(owner, results_[b % kInFlight], 0, bytes), bytes, results_store_);
       }
     }
     if (plan_.wraps) x_.consumed(step + 1 >= plan_.lag ? step + 1 - plan_.lag : 0);
@@ -131,6 +138,7 @@ class TwoShot {
   const Pipeline plan_;
   const std::size_t element_;
   const StoreKind store_;
+  const StoreKind results_store_;
   std::array<Staged, kInFlight> contributions_;
   std::array<Staged, kInFlight> results_;
 };
@@ -158,6 +166,7 @@ constinit const Algorithm kTwoShot = {
     .scratch_bytes = scratch_bytes,
     .traffic = traffic,
     .run = run,
+    .revision = 2,
 };
 
 }  // namespace tutti::detail::allreduce

@@ -24,18 +24,19 @@ Traffic traffic(const Problem& problem, const Params& params, int pe) {
   return sum;
 }
 
-void fold(Execution& x, StagedBlocks& blocks, std::size_t k) {
+void fold(Execution& x, StagedBlocks& blocks, std::size_t k, StoreKind results) {
   x.await_all(k + 1);
   const auto sources = x.sources();
   for (int pe = 0; pe < x.pes(); ++pe) {
     sources[static_cast<std::size_t>(pe)] = blocks.from(pe, k);
   }
-  x.fold(x.out() + blocks.offset(k), sources, blocks.size(k));
+  x.fold(x.out() + blocks.offset(k), sources, blocks.size(k), results);
 }
 
 void run(Execution& x, const Params& params) {
   StagedBlocks blocks(x, params);
-  blocks.pass([&](std::size_t k) { fold(x, blocks, k); });
+  const StoreKind results = results_of(x, params[StagedBlocks::kResults]);
+  blocks.pass([&](std::size_t k) { fold(x, blocks, k, results); });
 }
 
 }  // namespace
@@ -51,7 +52,7 @@ constinit const Algorithm kDirect = {
     .scratch_bytes = StagedBlocks::scratch_bytes,
     .traffic = traffic,
     .run = run,
-    .revision = 2,
+    .revision = 3,
 };
 
 }  // namespace tutti::detail::reduce_scatter

@@ -29,9 +29,10 @@ Traffic traffic(const Problem& problem, const Params& params, int) {
 void run(Execution& x, const Params& params) {
   ChunkedInput chunks(x, params, ring_place(x.pe(), x.shift(), x.pes()));
   const int sender = ring_place(x.pe(), -x.shift(), x.pes());
+  const StoreKind results = results_of(x, params[ChunkedInput::kResults]);
   chunks.pass([&](std::size_t k) {
     x.await(sender, k + 1);
-    x.copy(x.out() + chunks.offset(k), chunks.of(sender, k), chunks.bytes(k));
+    x.copy(x.out() + chunks.offset(k), chunks.of(sender, k), chunks.bytes(k), results);
   });
 }
 
@@ -48,6 +49,7 @@ constinit const Algorithm kDirect = {
     .scratch_bytes = ChunkedInput::scratch_bytes,
     .traffic = traffic,
     .run = run,
+    .revision = 2,
 };
 
 }  // namespace tutti::detail::ring_shift

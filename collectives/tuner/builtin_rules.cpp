@@ -50,7 +50,13 @@ constexpr Span kFar = {150};
 constexpr Span kUnknown = {0, 0};
 
 constexpr Span up_to(std::uint64_t bytes) { return {0, bytes}; }
+constexpr Span below(std::uint64_t bytes) { return {0, bytes - 1}; }
 constexpr Span from(std::uint64_t bytes) { return {bytes}; }
+
+/// What no cache can hold is written past them.
+constexpr const char* kTwoShotPast = "two_shot:store=stream";
+constexpr const char* kTwoShotLarge = "two_shot:results=stream";
+constexpr const char* kDirectLarge = "direct:results=stream";
 
 /// Sorted by collective and size; the first row that matches and can be followed decides. Where
 /// the crossovers lie is measured: see docs/tuning.md.
@@ -58,17 +64,23 @@ constexpr std::array kRows = {
     Row{Collective::Allreduce, kAny, up_to(Execution::kLinePayload), kAny, {}, "one_line"},
     // Where buffers can be reached, symmetric or those of threads; elsewhere the rules that follow.
     // Below, staging is faster: it does not use lines that the peer has just read.
-    Row{Collective::Allreduce, kAny, from(512 * kKi + 1), kNear, {}, "symmetric_push"},
-    Row{Collective::Allreduce, kAny, from(8 * kMi), kApart, {}, "symmetric_push"},
+    Row{Collective::Allreduce, kAny, from(512 * kKi), kNear, {}, "symmetric_push"},
+    Row{Collective::Allreduce, kAny, from(16 * kMi), kApart, {}, "symmetric_push"},
     // Far apart, lines that the peer has read cost so much to take back that staging past the
-    // caches is up to three times faster. With two PEs both ways move the same bytes, and one shot
-    // has fewer steps.
-    Row{Collective::Allreduce, kTwoPes, {kKi, kMi}, kFar, {}, "one_shot:store=stream"},
-    Row{Collective::Allreduce, kTwoPes, from(kMi + 1), kFar, {}, "one_shot:lag=2,store=stream"},
-    Row{Collective::Allreduce, kTwoPes, up_to(kMi), kAny, {}, "one_shot"},
-    Row{Collective::Allreduce, kTwoPes, kAny, kAny, {}, "one_shot:lag=2"},
-    Row{Collective::Allreduce, kFewPes, up_to(kMi), kUnknown, {}, "one_shot"},
-    Row{Collective::Allreduce, kAny, up_to(8 * kKi), kUnknown, {}, "one_shot"},
+    // caches is up to three times faster.
+    Row{Collective::Allreduce, kTwoPes, {kKi, 256 * kKi - 1}, kFar, {}, "one_shot:store=stream"},
+    Row{Collective::Allreduce, kTwoPes, {256 * kKi, 8 * kMi - 1}, kFar, {}, kTwoShotPast},
+    Row{Collective::Allreduce, kTwoPes, from(8 * kMi), kFar, {}, "two_shot:lag=2,store=stream"},
+    // Two shots move as many bytes between two PEs as one, and stage half of them out of L2. What
+    // no cache can hold is written past them.
+    Row{Collective::Allreduce, kTwoPes, up_to(64 * kKi), kAny, {}, "one_shot"},
+    Row{Collective::Allreduce, kTwoPes, below(8 * kMi), kAny, {}, "two_shot"},
+    Row{Collective::Allreduce, kTwoPes, kAny, kAny, {}, kTwoShotLarge},
+    // PEs that share CPUs share their caches too.
+    Row{Collective::Allreduce, kFewPes, up_to(32 * kKi), kUnknown, {}, "one_shot"},
+    Row{Collective::Allreduce, kAny, up_to(16 * kKi), kUnknown, {}, "one_shot"},
+    Row{Collective::Allreduce, kAny, below(8 * kMi), kUnknown, {}, "two_shot"},
+    Row{Collective::Allreduce, kAny, kAny, kUnknown, {}, kTwoShotLarge},
     // Not measured: where the cost model has both cost about the same in every regime.
     Row{Collective::Allreduce, {0, 3}, up_to(512), kAny, {}, "one_shot"},
     Row{Collective::Allreduce, {0, 4}, up_to(272), kAny, {}, "one_shot"},
@@ -79,18 +91,22 @@ constexpr std::array kRows = {
     Row{Collective::Allreduce, kAny, kAny, kAny, {}, "two_shot"},
     Row{Collective::Allgather, kAny, kAny, kAny, {}, "one_line"},
     // Below, staging is faster: it does not use lines that the peer has just read.
-    Row{Collective::Allgather, kTwoPes, from(kKi), kFar, {}, "direct:store=stream"},
+    Row{Collective::Allgather, kTwoPes, from(2 * kKi), kFar, {}, "direct:store=stream"},
+    Row{Collective::Allgather, kAny, from(kMi), kNear, {}, "symmetric_push"},
     Row{Collective::Allgather, kAny, from(8 * kMi), kAny, {}, "symmetric_push"},
+    Row{Collective::Allgather, kAny, from(8 * kMi), kNear, {}, kDirectLarge},
     Row{Collective::Allgather, kAny, kAny, kAny, {}, "direct"},
     Row{Collective::ReduceScatter, kAny, kAny, kAny, {}, "one_line"},
+    Row{Collective::ReduceScatter, kAny, from(512 * kKi), kNear, {}, "symmetric_pull"},
     Row{Collective::ReduceScatter, kAny, from(kMi), kAny, {}, "symmetric_pull"},
-    Row{Collective::ReduceScatter, kTwoPes, from(kKi), kFar, {}, "direct:store=stream"},
+    Row{Collective::ReduceScatter, kTwoPes, from(2 * kKi), kFar, {}, "direct:store=stream"},
+    Row{Collective::ReduceScatter, kAny, from(8 * kMi), kNear, {}, kDirectLarge},
     Row{Collective::ReduceScatter, kAny, kAny, kAny, {}, "direct"},
     Row{Collective::Broadcast, kAny, kAny, kAny, {}, "one_line"},
-    Row{Collective::Broadcast, kTwoPes, from(kKi), kFar, {}, "flat:store=stream"},
+    Row{Collective::Broadcast, kTwoPes, from(512), kFar, {}, "flat:store=stream"},
     Row{Collective::Broadcast, kAny, kAny, kAny, {}, "flat"},
     Row{Collective::Reduce, kAny, kAny, kAny, {}, "one_line"},
-    Row{Collective::Reduce, kTwoPes, from(kKi), kFar, {}, "direct:store=stream"},
+    Row{Collective::Reduce, kTwoPes, from(512), kFar, {}, "direct:store=stream"},
     Row{Collective::Reduce, kAny, kAny, kAny, {}, "direct"},
     Row{Collective::Gather, kAny, kAny, kAny, {}, "one_line"},
     Row{Collective::Gather, kTwoPes, from(kKi), kFar, {}, "direct:store=stream"},
@@ -99,7 +115,8 @@ constexpr std::array kRows = {
     Row{Collective::Scatter, kTwoPes, from(kKi), kFar, {}, "direct:store=stream"},
     Row{Collective::Scatter, kAny, kAny, kAny, {}, "direct"},
     Row{Collective::Alltoall, kAny, kAny, kAny, {}, "one_line"},
-    Row{Collective::Alltoall, kTwoPes, from(kKi), kFar, {}, "direct:store=stream"},
+    Row{Collective::Alltoall, kTwoPes, from(2 * kKi), kFar, {}, "direct:store=stream"},
+    Row{Collective::Alltoall, kAny, from(8 * kMi), kNear, {}, kDirectLarge},
     Row{Collective::Alltoall, kAny, kAny, kAny, {}, "direct"},
     Row{Collective::Allgatherv, kAny, kAny, kAny, {}, "direct"},
     Row{Collective::ReduceScatterv, kAny, kAny, kAny, {}, "direct"},
@@ -109,6 +126,7 @@ constexpr std::array kRows = {
     Row{Collective::RingShift, kAny, kAny, kAny, {}, "one_line"},
     Row{Collective::RingShift, kAny, from(8 * kMi), kAny, Memory::Symmetric, "symmetric_push"},
     Row{Collective::RingShift, kTwoPes, from(kKi), kFar, {}, "direct:store=stream"},
+    Row{Collective::RingShift, kAny, from(8 * kMi), kNear, {}, kDirectLarge},
     Row{Collective::RingShift, kAny, kAny, kAny, {}, "direct"},
 };
 

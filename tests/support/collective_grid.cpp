@@ -216,6 +216,8 @@ std::vector<std::string> parameter_choices(const Algorithm& algorithm) {
   if (has("chunk_bytes")) choices.emplace_back(":ring_bytes=16K,chunk_bytes=1K");
   if (has("lag")) choices.emplace_back(":ring_bytes=32K,chunk_bytes=2K,lag=3");
   if (has("store")) choices.emplace_back(":ring_bytes=64K,store=stream");
+  if (has("results")) choices.emplace_back(":ring_bytes=32K,results=stream");
+  if (has("results")) choices.emplace_back(":ring_bytes=64K,store=stream,results=stream");
   return choices;
 }
 

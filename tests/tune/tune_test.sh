@@ -65,11 +65,11 @@ status '0|1' "$tune" diff a.json b.json
 echo "== check warns of a rule that ends where it is twice as fast as what follows"
 cat >cliff.json <<'END'
 {"tutti_tuning": 1, "rules": [
- {"collective": "allreduce", "pes": [2, 2], "bytes": [1024, 65536], "algorithm": "two_shot",
-  "evidence": {"bytes": 65536, "median_us": 10, "ci95_us": [9.9, 10.1], "rounds": 30, "vs_builtin": 2.0}}]}
+ {"collective": "allreduce", "pes": [2, 2], "bytes": [1024, 32768], "algorithm": "two_shot",
+  "evidence": {"bytes": 32768, "median_us": 10, "ci95_us": [9.9, 10.1], "rounds": 30, "vs_builtin": 2.0}}]}
 END
 status 0 "$tune" check cliff.json
-has out.txt 'cliff: .*at 65540 bytes one_shot takes 2.00 .* times as long as two_shot one element below'
+has out.txt 'cliff: .*at 32772 bytes one_shot takes 2.00 .* times as long as two_shot one element below'
 
 echo "== candidates are tried apart"
 status 0 "$tune" try allreduce --bytes 4096 one_shot ring

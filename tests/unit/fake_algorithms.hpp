@@ -25,6 +25,13 @@ inline constexpr std::array kShotParameters = {
 };
 inline constexpr std::array kStoreParameters = {
     Parameter{"store", 0, 1, 0, "how stores reach memory", kStores},
+    Parameter{"results", 0, 1, 0, "how results are written", kStores},
+};
+inline constexpr std::array kTwoShotParameters = {
+    Parameter{"chunk_bytes", 64, 16 << 20, 32768, "bytes of a chunk", {}},
+    Parameter{"store", 0, 1, 0, "how stores reach memory", kStores},
+    Parameter{"lag", 0, 4, 0, "chunks between writing and reading", {}},
+    Parameter{"results", 0, 1, 0, "how results are written", kStores},
 };
 inline constexpr std::array kChunkParameters = {
     Parameter{"chunk_bytes", 64, 16 << 20, 32768, "bytes of a chunk", {}},
@@ -65,8 +72,8 @@ inline constexpr Algorithm kOneLine{Allreduce, "one_line",    "",         "",   
                                     {},        one_line_only, no_scratch, one_step, nothing};
 inline constexpr Algorithm kOneShot{Allreduce,       "one_shot", "",         "",       kOrdered,
                                     kShotParameters, any,        no_scratch, one_step, nothing};
-inline constexpr Algorithm kTwoShot{Allreduce,        "two_shot", "",         "",        kOrdered,
-                                    kChunkParameters, any,        no_scratch, two_steps, nothing};
+inline constexpr Algorithm kTwoShot{Allreduce,          "two_shot", "",         "",        kOrdered,
+                                    kTwoShotParameters, any,        no_scratch, two_steps, nothing};
 inline constexpr Algorithm kSymmetricPush{
     Allreduce, "symmetric_push", "",         "",        kOrdered,
     {},        symmetric_only,   no_scratch, two_steps, nothing};

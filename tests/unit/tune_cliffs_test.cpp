@@ -128,16 +128,16 @@ TEST(TuneCliffs, neighbouring_sizes_cost_about_the_same_on_the_machine_that_was_
 
 TEST(TuneCliffs, a_rule_that_ends_where_it_is_twice_as_fast_is_one_and_is_named) {
   const Tuning file = parse_tuning(R"({"tutti_tuning": 1, "rules": [
-      {"collective": "allreduce", "pes": [2, 2], "bytes": [1024, 65536], "dtype": "f32",
+      {"collective": "allreduce", "pes": [2, 2], "bytes": [1024, 32768], "dtype": "f32",
        "memory": "private", "contract": "consistent", "line_ns": [0, 79], "algorithm": "two_shot",
-       "evidence": {"bytes": 65536, "median_us": 10, "ci95_us": [9.9, 10.1], "rounds": 30,
+       "evidence": {"bytes": 32768, "median_us": 10, "ci95_us": [9.9, 10.1], "rounds": 30,
                     "vs_builtin": 2.0}}]})",
                                    "t.json");
   std::vector<std::string> texts;
   for (const Cliff& cliff : cliffs(file)) texts.push_back(to_string(cliff));
   ASSERT_EQ(texts.size(), 2u) << "at both ends";
   EXPECT_EQ(texts[1],
-            "allreduce f32 sum private consistent, 2 PEs, near: at 65540 bytes one_shot takes 2.00 "
+            "allreduce f32 sum private consistent, 2 PEs, near: at 32772 bytes one_shot takes 2.00 "
             "[1.96, 2.04] times as long as two_shot one element below");
 }
 

@@ -67,7 +67,9 @@ TEST(TunerBuiltin, built_in_choices_change_at_their_thresholds_and_nowhere_else)
   constexpr std::size_t kMi = 1 << 20;
   const std::vector<Step> steps = {
       {2, Memory::Private, 40, 56, "one_line", "one_shot"},
-      {4, Memory::Private, 0, kMi, "one_shot", "two_shot"},
+      {2, Memory::Private, 40, 64 << 10, "one_shot", "two_shot"},
+      {2, Memory::Private, 200, (256 << 10) - 1, "one_shot", "two_shot"},
+      {4, Memory::Private, 0, 32 << 10, "one_shot", "two_shot"},
       {3, Memory::Private, 40, 512, "one_shot", "two_shot"},
       {4, Memory::Private, 200, 272, "one_shot", "two_shot"},
       {5, Memory::Private, 40, 56, "one_line", "one_shot"},
@@ -75,9 +77,9 @@ TEST(TunerBuiltin, built_in_choices_change_at_their_thresholds_and_nowhere_else)
       {8, Memory::Private, 40, 208, "one_shot", "two_shot"},
       {16, Memory::Private, 1, 176, "one_shot", "two_shot"},
       {17, Memory::Private, 100, 160, "one_shot", "two_shot"},
-      {130, Memory::Private, 0, 8192, "one_shot", "two_shot"},
-      {2, Memory::Symmetric, 79, kMi / 2, "one_shot", "symmetric_push"},
-      {2, Memory::Symmetric, 80, 8 * kMi - 1, "one_shot", "symmetric_push"},
+      {130, Memory::Private, 0, 16 << 10, "one_shot", "two_shot"},
+      {2, Memory::Symmetric, 79, kMi / 2 - 1, "two_shot", "symmetric_push"},
+      {2, Memory::Symmetric, 80, 16 * kMi - 1, "two_shot", "symmetric_push"},
   };
   for (const Step& step : steps) {
     Problem problem = allreduce_of(step.last, step.pes);
