@@ -19,6 +19,7 @@ constexpr double kLargestDrift = 0.15;
 constexpr std::uint64_t kVerifyCalls = 3;
 constexpr int kFirstLook = 8;           ///< calls of a block before its length is looked at
 constexpr double kLongestBlock = 0.05;  ///< seconds
+constexpr double kLongestApart = 0.01;  ///< seconds, where calls are timed one by one
 constexpr double kPatience = 2;         ///< times the seconds that were wanted
 
 double seconds_since(Clock::time_point start) {
@@ -53,10 +54,10 @@ class Runner {
   /// use the CPUs, ends early on all PEs together.
   double block(int repeats, std::uint64_t& call) {
     // What happens between decode steps is long and of no interest: each call is timed by itself,
-    // from a common start.
+    // from a common start. They are few, so that one interrupt would spoil their mean.
     const bool apart = work_.cell().cycle == Cycle::Decode;
     double sink = 0;
-    double took = 0;
+    std::vector<double> calls;
     int done = 0;
     team_.barrier();
     const auto start = Clock::now();
@@ -68,17 +69,18 @@ class Runner {
         team_.barrier();
         const auto began = Clock::now();
         sink += one_call(call);
-        took += seconds_since(began);
+        calls.push_back(seconds_since(began));
       } else {
         sink += one_call(call);
         work_.between(call);
       }
       const bool look = done >= kFirstLook && std::has_single_bit(static_cast<unsigned>(done));
-      if (look && largest(team_, seconds_since(start)) > kLongestBlock) break;
+      const double longest = apart ? kLongestApart : kLongestBlock;
+      if (look && largest(team_, seconds_since(start)) > longest) break;
     }
-    if (!apart) took = seconds_since(start);
+    const double took = seconds_since(start);
     sink_ = sink;
-    return took / done;
+    return apart ? estimate(std::move(calls)).median : took / done;
   }
 
  private:

@@ -73,7 +73,7 @@ constexpr std::array kRows = {
     Row{Collective::Allreduce, kTwoPes, from(8 * kMi), kFar, {}, "two_shot:lag=2,store=stream"},
     // Two shots move as many bytes between two PEs as one, and stage half of them out of L2. What
     // no cache can hold is written past them.
-    Row{Collective::Allreduce, kTwoPes, up_to(64 * kKi), kAny, {}, "one_shot"},
+    Row{Collective::Allreduce, kTwoPes, up_to(128 * kKi), kAny, {}, "one_shot"},
     Row{Collective::Allreduce, kTwoPes, below(8 * kMi), kAny, {}, "two_shot"},
     Row{Collective::Allreduce, kTwoPes, kAny, kAny, {}, kTwoShotLarge},
     // PEs that share CPUs share their caches too.

@@ -67,7 +67,7 @@ TEST(TunerBuiltin, built_in_choices_change_at_their_thresholds_and_nowhere_else)
   constexpr std::size_t kMi = 1 << 20;
   const std::vector<Step> steps = {
       {2, Memory::Private, 40, 56, "one_line", "one_shot"},
-      {2, Memory::Private, 40, 64 << 10, "one_shot", "two_shot"},
+      {2, Memory::Private, 40, 128 << 10, "one_shot", "two_shot"},
       {2, Memory::Private, 200, (256 << 10) - 1, "one_shot", "two_shot"},
       {4, Memory::Private, 0, 32 << 10, "one_shot", "two_shot"},
       {3, Memory::Private, 40, 512, "one_shot", "two_shot"},
