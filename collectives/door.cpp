@@ -54,7 +54,7 @@ void Door::enter(std::size_t count, const Refusal& refusal, const std::byte* own
     keep(plan, own_block, root);
     return;
   }
-  run_plan(team_, plan, buffers_, root, begins(TeamTuner::of(team_).lane(call_.lane)), call_);
+  run_plan(team_, plan, buffers_, root, call_);
 }
 
 void Door::refuse(Lane& lane, const std::string& reason) {
@@ -107,26 +107,13 @@ void Door::keep(const Plan& plan, const std::byte* own_block, int root) {
   prepared.call.algorithm = {};
   prepared.buffers = buffers_;
   prepared.buffers.prepared = nullptr;
+  prepared.counts.assign(buffers_.counts.begin(), buffers_.counts.end());
+  prepared.out_counts.assign(buffers_.out_counts.begin(), buffers_.out_counts.end());
+  prepared.buffers.counts = prepared.counts;
+  prepared.buffers.out_counts = prepared.out_counts;
   prepared.plan = plan;
   prepared.own_block = own_block;
   prepared.root = root;
-}
-
-/// Where blocks with counts begin; returns a hash of the counts that all PEs must agree on.
-std::uint64_t Door::begins(LanePlans& kept) const {
-  if (!has_counts(problem_.collective)) return 0;
-  const bool alltoall = problem_.collective == Collective::Alltoallv;
-  std::uint64_t hash = 0;
-  const auto fill = [&](std::vector<std::size_t>& to, std::span<const std::size_t> counts) {
-    to[0] = 0;
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      to[i + 1] = to[i] + counts[i];
-      hash = (hash ^ counts[i]) * 0x9E3779B97F4A7C15u;
-    }
-  };
-  fill(kept.in_begins, buffers_.counts);
-  fill(kept.out_begins, alltoall ? buffers_.out_counts : buffers_.counts);
-  return alltoall ? 0 : hash;
 }
 
 }  // namespace tutti::detail

@@ -36,7 +36,6 @@ class Door {
   const Plan& planned(Lane& lane);
   void require_ring(Lane& lane, std::size_t bytes);
   void keep(const Plan& plan, const std::byte* own_block, int root);
-  std::uint64_t begins(LanePlans& kept) const;
   CallKind kind() const { return kind_of(problem_.collective); }
 
   TeamState& team_;

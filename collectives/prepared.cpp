@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectives/prepared.hpp"
 
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include "collectives/execution_state.hpp"
 #include "primitives/copy.hpp"
@@ -10,11 +12,32 @@
 
 namespace tutti {
 namespace detail {
+namespace {
+
+/// Where blocks with counts begin; returns a hash of the counts that all PEs must agree on.
+std::uint64_t fill_begins(LanePlans& kept, Collective collective, const Buffers& buffers) {
+  if (!has_counts(collective)) return 0;
+  const bool alltoall = collective == Collective::Alltoallv;
+  std::uint64_t hash = 0;
+  const auto fill = [&](std::vector<std::size_t>& to, std::span<const std::size_t> counts) {
+    to[0] = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      to[i + 1] = to[i] + counts[i];
+      hash = (hash ^ counts[i]) * 0x9E3779B97F4A7C15u;
+    }
+  };
+  fill(kept.in_begins, buffers.counts);
+  fill(kept.out_begins, alltoall ? buffers.out_counts : buffers.counts);
+  return alltoall ? 0 : hash;
+}
+
+}  // namespace
 
 void run_plan(TeamState& team, const Plan& plan, const Buffers& buffers, int root,
-              std::uint64_t counts, const Call& call) {
+              const Call& call) {
   Lane& lane = team.lane(call.lane);
   LanePlans& kept = TeamTuner::of(team).lane(call.lane);
+  const std::uint64_t counts = fill_begins(kept, plan.problem.collective, buffers);
   lane.begin(plan.record, {root, counts, call.timeout});
   if (plan.problem.dtype == DType::User) [[unlikely]] {
     kept.user_room.resize(user_lines(plan.problem.element_bytes));
@@ -61,7 +84,7 @@ void run_prepared(Team& team, const Prepared& prepared) {
     copy_own_block(state, prepared.buffers, prepared.own_block);
     return;
   }
-  run_plan(state, prepared.plan, prepared.buffers, prepared.root, 0, prepared.call);
+  run_plan(state, prepared.plan, prepared.buffers, prepared.root, prepared.call);
 }
 
 }  // namespace detail

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+#include <vector>
 
 #include "collectives/team_tuner.hpp"
 #include "tutti/collectives.hpp"
@@ -13,6 +13,8 @@ namespace tutti::detail {
 struct Prepared {
   Call call;  ///< without the name of an algorithm: that is decided
   Buffers buffers;
+  std::vector<std::size_t> counts;  ///< of `buffers`
+  std::vector<std::size_t> out_counts;
   Plan plan;                             ///< nothing in a team of one PE
   const std::byte* own_block = nullptr;  ///< what a team of one PE copies
   int root = -1;
@@ -20,7 +22,7 @@ struct Prepared {
 
 /// Runs a plan on the call's lane.
 void run_plan(TeamState& team, const Plan& plan, const Buffers& buffers, int root,
-              std::uint64_t counts, const Call& call);
+              const Call& call);
 
 /// The whole call in a team of one PE.
 void copy_own_block(const TeamState& team, const Buffers& buffers, const std::byte* own_block);

@@ -13,6 +13,15 @@
 
 namespace tutti {
 
+namespace detail {
+template <class In, class Out>
+Buffers counted_buffers(const In& in, Out&& out, std::span<const std::size_t> counts) {
+  Buffers buffers = buffers_of(in, out);
+  buffers.counts = counts;
+  return buffers;
+}
+}  // namespace detail
+
 /// allgather with a block length for each PE: out = the PEs' `in`, one after the other. `counts`:
 /// [size()], elements of each block, equal on all PEs; `in`: [counts[pe()]], `out`: [their sum];
 /// disjoint, or in place with `in` where its block is in `out`.
@@ -20,8 +29,7 @@ namespace tutti {
 template <detail::ElementRange In, detail::ElementRange Out>
 void allgatherv(Team& team, const In& in, Out&& out, std::span<const std::size_t> counts,
                 const Call& call = {}) {
-  detail::Buffers buffers = detail::buffers_of(in, out);
-  buffers.counts = counts;
+  const detail::Buffers buffers = detail::counted_buffers(in, out, counts);
   detail::allgatherv(team, buffers, call);
 }
 
@@ -32,8 +40,7 @@ void allgatherv(Team& team, const In& in, Out&& out, std::span<const std::size_t
 template <detail::ElementRange In, detail::ElementRange Out>
 void reduce_scatterv(Team& team, const In& in, Out&& out, std::span<const std::size_t> counts,
                      Op op, const Call& call = {}) {
-  detail::Buffers buffers = detail::buffers_of(in, out);
-  buffers.counts = counts;
+  const detail::Buffers buffers = detail::counted_buffers(in, out, counts);
   detail::reduce_scatterv(team, buffers, op, call);
 }
 
@@ -45,8 +52,7 @@ void reduce_scatterv(Team& team, const In& in, Out&& out, std::span<const std::s
 template <detail::ElementRange In, detail::ElementRange Out>
 void alltoallv(Team& team, const In& in, std::span<const std::size_t> send_counts, Out&& out,
                std::span<const std::size_t> receive_counts, const Call& call = {}) {
-  detail::Buffers buffers = detail::buffers_of(in, out);
-  buffers.counts = send_counts;
+  detail::Buffers buffers = detail::counted_buffers(in, out, send_counts);
   buffers.out_counts = receive_counts;
   detail::alltoallv(team, buffers, call);
 }
@@ -60,8 +66,7 @@ void alltoallv(Team& team, const In& in, std::span<const std::size_t> send_count
 template <detail::ElementRange In, detail::ElementRange Out>
 void gatherv(Team& team, const In& in, Out&& out, std::span<const std::size_t> counts, int root,
              const Call& call = {}) {
-  detail::Buffers buffers = detail::buffers_of(in, out);
-  buffers.counts = counts;
+  const detail::Buffers buffers = detail::counted_buffers(in, out, counts);
   detail::gatherv(team, buffers, root, call);
 }
 
@@ -73,8 +78,7 @@ void gatherv(Team& team, const In& in, Out&& out, std::span<const std::size_t> c
 template <detail::ElementRange In, detail::ElementRange Out>
 void scatterv(Team& team, const In& in, Out&& out, std::span<const std::size_t> counts, int root,
               const Call& call = {}) {
-  detail::Buffers buffers = detail::buffers_of(in, out);
-  buffers.counts = counts;
+  const detail::Buffers buffers = detail::counted_buffers(in, out, counts);
   detail::scatterv(team, buffers, root, call);
 }
 

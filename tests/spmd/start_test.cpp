@@ -190,42 +190,5 @@ TEST(Start, an_operation_that_is_not_finished_is_finished_by_its_destructor) {
   });
 }
 
-TEST(Persistent, a_prepared_call_runs_again_and_again_on_what_is_in_its_buffers) {
-  in_all_worlds([](Team& team) {
-    Vector in(700);
-    Vector out(700);
-    Vector mine(30);
-    Vector all(static_cast<std::size_t>(team.size()) * 30);
-    Persistent reduces = prepare_allreduce(team, in, out, Op::Sum);
-    Persistent gathers = prepare_allgather(team, mine, all, {.lane = 2});
-    for (int round = 0; round < rounds(20, 500); ++round) {
-      std::ranges::copy(input(team.pe(), round, 700), in.begin());
-      const Vector block = input(team.pe(), round, 30);
-      std::ranges::copy(block, mine.begin());
-      reduces.run();
-      gathers.run();
-      ASSERT_EQ(out, sum_of_inputs(team.size(), round, 700));
-      ASSERT_EQ(all[all.size() - 1], input(team.size() - 1, round, 30)[29]);
-      Vector between = input(team.pe(), round, 5);
-      allreduce(team, between, Op::Sum);  // another problem on the same lane
-      ASSERT_EQ(between, sum_of_inputs(team.size(), round, 5));
-    }
-    EXPECT_EQ(reduces.algorithm().empty(), false);
-  });
-}
-
-TEST(Persistent, what_is_wrong_is_refused_when_it_is_prepared) {
-  run_world(2, 0, [](Team& team) {
-    Vector in(5);
-    Vector out(4);
-    expect_refused([&] { prepare_allreduce(team, in, out, Op::Sum); }, "out has 4");
-    expect_refused([&] { prepare_broadcast(team, in, 2); }, "root 2; allowed are 0 to 1");
-    const Caught error =
-        caught([&] { prepare_allreduce(team, in, Op::Sum, {.algorithm = "magic"}); });
-    EXPECT_EQ(error.code, ErrorCode::Tuning) << error.text;
-    team.barrier();
-  });
-}
-
 }  // namespace
 }  // namespace tutti::tests
