@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "tutti/collectives.hpp"
+#include "tutti/counts.hpp"
 #include "tutti/export.hpp"
 #include "tutti/team.hpp"
 
@@ -84,6 +88,23 @@ requires std::invocable<Body&, Team&, const Call&> Request start(Team& team, Bod
   return Request(team, std::move(task));
 }
 
+namespace detail {
+/// Starts `collective(team, buffers, call)` with counts of its own.
+template <class F>
+Request start_counted(Team& team, Buffers buffers, const Call& call, F collective) {
+  return tutti::start(
+      team,
+      [buffers, collective, counts = std::vector(buffers.counts.begin(), buffers.counts.end()),
+       out_counts = std::vector(buffers.out_counts.begin(), buffers.out_counts.end())](
+          Team& on, const Call& with) mutable {
+        buffers.counts = counts;
+        buffers.out_counts = out_counts;
+        collective(on, buffers, with);
+      },
+      call);
+}
+}  // namespace detail
+
 /// `start` of one collective; arguments as there.
 template <detail::ElementRange In, detail::ElementRange Out>
 Request start_allreduce(Team& team, const In& in, Out&& out, Op op, const Call& call = {}) {
@@ -127,6 +148,65 @@ Request start_broadcast(Team& team, InOut&& in_out, int root, const Call& call =
   const auto buffers = detail::buffers_of(in_out, in_out);
   return start(
       team, [=](Team& on, const Call& with) { detail::broadcast(on, buffers, root, with); }, call);
+}
+template <detail::ElementRange In, detail::ElementRange Out>
+Request start_reduce(Team& team, const In& in, Out&& out, Op op, int root, const Call& call = {}) {
+  const auto buffers = detail::buffers_of(in, out);
+  return start(
+      team, [=](Team& on, const Call& with) { detail::reduce(on, buffers, op, root, with); }, call);
+}
+template <detail::ElementRange In, detail::ElementRange Out>
+Request start_gather(Team& team, const In& in, Out&& out, int root, const Call& call = {}) {
+  const auto buffers = detail::buffers_of(in, out);
+  return start(
+      team, [=](Team& on, const Call& with) { detail::gather(on, buffers, root, with); }, call);
+}
+template <detail::ElementRange In, detail::ElementRange Out>
+Request start_scatter(Team& team, const In& in, Out&& out, int root, const Call& call = {}) {
+  const auto buffers = detail::buffers_of(in, out);
+  return start(
+      team, [=](Team& on, const Call& with) { detail::scatter(on, buffers, root, with); }, call);
+}
+
+/// With a length for each block (`tutti/counts.hpp`); counts are copied.
+template <detail::ElementRange In, detail::ElementRange Out>
+Request start_allgatherv(Team& team, const In& in, Out&& out, std::span<const std::size_t> counts,
+                         const Call& call = {}) {
+  return detail::start_counted(
+      team, detail::counted_buffers(in, out, counts), call,
+      [](Team& on, const detail::Buffers& b, const Call& c) { detail::allgatherv(on, b, c); });
+}
+template <detail::ElementRange In, detail::ElementRange Out>
+Request start_reduce_scatterv(Team& team, const In& in, Out&& out,
+                              std::span<const std::size_t> counts, Op op, const Call& call = {}) {
+  return detail::start_counted(team, detail::counted_buffers(in, out, counts), call,
+                               [=](Team& on, const detail::Buffers& b, const Call& c) {
+                                 detail::reduce_scatterv(on, b, op, c);
+                               });
+}
+template <detail::ElementRange In, detail::ElementRange Out>
+Request start_alltoallv(Team& team, const In& in, std::span<const std::size_t> send_counts,
+                        Out&& out, std::span<const std::size_t> receive_counts,
+                        const Call& call = {}) {
+  detail::Buffers buffers = detail::counted_buffers(in, out, send_counts);
+  buffers.out_counts = receive_counts;
+  return detail::start_counted(
+      team, buffers, call,
+      [](Team& on, const detail::Buffers& b, const Call& c) { detail::alltoallv(on, b, c); });
+}
+template <detail::ElementRange In, detail::ElementRange Out>
+Request start_gatherv(Team& team, const In& in, Out&& out, std::span<const std::size_t> counts,
+                      int root, const Call& call = {}) {
+  return detail::start_counted(
+      team, detail::counted_buffers(in, out, counts), call,
+      [=](Team& on, const detail::Buffers& b, const Call& c) { detail::gatherv(on, b, root, c); });
+}
+template <detail::ElementRange In, detail::ElementRange Out>
+Request start_scatterv(Team& team, const In& in, Out&& out, std::span<const std::size_t> counts,
+                       int root, const Call& call = {}) {
+  return detail::start_counted(
+      team, detail::counted_buffers(in, out, counts), call,
+      [=](Team& on, const detail::Buffers& b, const Call& c) { detail::scatterv(on, b, root, c); });
 }
 
 }  // namespace tutti

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -187,6 +188,57 @@ TEST(Start, an_operation_that_is_not_finished_is_finished_by_its_destructor) {
     Vector data = input(team.pe(), 3, 1000);
     { const Request request = start_allreduce(team, data, Op::Sum); }
     EXPECT_EQ(data, sum_of_inputs(team.size(), 3, 1000));
+  });
+}
+
+TEST(Start, every_collective_can_be_started_and_counts_are_kept) {
+  in_all_worlds([](Team& team) {
+    const auto pes = static_cast<std::size_t>(team.size());
+    const auto me = static_cast<std::size_t>(team.pe());
+    const int root = team.size() - 1;
+    const std::vector<std::size_t> counts = [&] {
+      std::vector<std::size_t> sizes(pes);
+      for (std::size_t i = 0; i < pes; ++i) sizes[i] = 3 + 2 * i;
+      return sizes;
+    }();
+    const std::vector<std::size_t> received(pes, counts[me]);
+    const std::size_t total = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+    const Vector one = input(team.pe(), 1, 40);
+    const Vector many = input(team.pe(), 2, 40 * pes);
+    const Vector own = input(team.pe(), 3, counts[me]);
+    const Vector all = input(team.pe(), 4, total);
+    const auto outputs = [&] {
+      return std::vector<Vector>{Vector(40),    Vector(40 * pes),   Vector(40),
+                                 Vector(total), Vector(counts[me]), Vector(counts[me] * pes),
+                                 Vector(total), Vector(counts[me])};
+    };
+    std::vector<Vector> expected = outputs();
+    reduce(team, one, expected[0], Op::Sum, root);
+    gather(team, one, expected[1], root);
+    scatter(team, many, expected[2], root);
+    allgatherv(team, own, expected[3], counts);
+    reduce_scatterv(team, all, expected[4], counts, Op::Sum);
+    alltoallv(team, all, counts, expected[5], received);
+    gatherv(team, own, expected[6], counts, root);
+    scatterv(team, all, expected[7], counts, root);
+    std::vector<Vector> out = outputs();
+    std::vector<Request> started;
+    {
+      const std::vector<std::size_t> given = counts;  // gone before anything is finished
+      const std::vector<std::size_t> taken = received;
+      started.push_back(start_reduce(team, one, out[0], Op::Sum, root));
+      started.push_back(start_gather(team, one, out[1], root));
+      started.push_back(start_scatter(team, many, out[2], root));
+      started.push_back(start_allgatherv(team, own, out[3], given));
+      started.push_back(start_reduce_scatterv(team, all, out[4], given, Op::Sum));
+      started.push_back(start_alltoallv(team, all, given, out[5], taken));
+      started.push_back(start_gatherv(team, own, out[6], given, root));
+      started.push_back(start_scatterv(team, all, out[7], given, root));
+    }
+    // Even PEs finish the first first, odd ones the last.
+    if (team.pe() % 2 != 0) std::ranges::reverse(started);
+    for (Request& request : started) request.finish();
+    EXPECT_EQ(out, expected);
   });
 }
 
