@@ -13,6 +13,7 @@
 
 #include "primitives/cpu.hpp"
 #include "primitives/fault.hpp"
+#include "primitives/shown_segments.hpp"
 #include "primitives/text.hpp"
 #include "primitives/world.hpp"
 #include "tutti/error.hpp"
@@ -39,7 +40,7 @@ struct Grant {
   HeapRange range;
   int fd = -1;
   std::size_t segment_bytes = 0;
-  const SegmentRef* in_process = nullptr;
+  std::uint64_t shown_as = 0;  ///< to threads of this process
   std::array<char, 160> reason{};
 };
 
@@ -128,7 +129,7 @@ Grant take(World& world, std::size_t bytes, std::size_t lead, std::size_t member
     const SegmentRef& segment = world.heap().segment(mine.range.segment);
     mine.fd = segment->fd();
     mine.segment_bytes = segment->bytes();
-    mine.in_process = &segment;
+    mine.shown_as = show(segment);
     mine.made = true;
   } catch (const Error& error) {
     set_text(mine.reason, error.what());
@@ -172,7 +173,7 @@ std::shared_ptr<Block> Block::create(const std::shared_ptr<World>& world,
       for (std::size_t i = 0; i < members.size(); ++i) {
         const Grant& theirs = grants[static_cast<std::size_t>(agreement.who[i])];
         world->map_peer_segment(members[i], theirs.range.segment, theirs.fd, theirs.segment_bytes,
-                                theirs.in_process);
+                                theirs.shown_as);
         std::byte* instance = world->peer(members[i]).heap[theirs.range.segment]->data() +
                               theirs.range.offset + theirs.range.lead;
         const bool direct = world->peer(members[i]).direct;

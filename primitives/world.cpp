@@ -26,6 +26,7 @@
 #include "primitives/loopback.hpp"
 #include "primitives/machine.hpp"
 #include "primitives/settings.hpp"
+#include "primitives/shown_segments.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -74,7 +75,7 @@ struct Hello {
 struct Offer {
   bool made = false;
   int fd = -1;
-  const SegmentRef* in_process = nullptr;
+  std::uint64_t shown_as = 0;  ///< to threads of this process
   std::uint64_t nonce = 0;
   Reason reason{};
 };
@@ -103,7 +104,7 @@ Hello hello(int pe) {
 
 /// Maps the control segment that a peer offers, and proves that it is that. Throws `Error`.
 SegmentRef control_of(const Peer& peer, const Offer& offer) {
-  if (peer.same_process) return *offer.in_process;
+  if (peer.same_process) return shown(offer.shown_as);
   auto segment = std::make_shared<Segment>(Segment::open(peer.pid, offer.fd, kControlBytes));
   const auto* control = reinterpret_cast<const ControlBlock*>(segment->data());
   if (control->nonce.load(std::memory_order_acquire) != offer.nonce) {
@@ -212,7 +213,7 @@ void World::connect(const Allgather& allgather) {
     // A memfd for threads too: it can be looked at from outside (see `job_status`).
     own_segment_ = std::make_shared<Segment>(Segment::create(kControlBytes, true, kControlName));
     own_control_ = new (own_segment_->data()) ControlBlock;
-    mine = {true, own_segment_->fd(), &own_segment_, random_token().bits[0] | 1, {}};
+    mine = {true, own_segment_->fd(), show(own_segment_), random_token().bits[0] | 1, {}};
     own_control_->nonce.store(mine.nonce, std::memory_order_release);
   } catch (const Error& error) {
     set_reason(mine.reason, error.what());
@@ -341,12 +342,12 @@ void World::refuse_fork() const {
 }
 
 void World::map_peer_segment(int world_pe, std::uint32_t index, int fd, std::size_t bytes,
-                             const SegmentRef* in_process) {
+                             std::uint64_t shown_as) {
   Peer& other = peer(world_pe);
   if (other.heap.size() <= index) other.heap.resize(index + 1);
   if (other.heap[index] != nullptr) return;
   other.heap[index] = other.same_process
-                          ? *in_process
+                          ? shown(shown_as)
                           : std::make_shared<Segment>(Segment::open(other.pid, fd, bytes));
 }
 

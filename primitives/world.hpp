@@ -108,7 +108,7 @@ class World {
 
   /// Maps a peer's heap segment if that has not happened yet.
   void map_peer_segment(int world_pe, std::uint32_t index, int fd, std::size_t bytes,
-                        const SegmentRef* in_process);
+                        std::uint64_t shown_as);
 
   /// Measured line transfer between this job's PEs at start-up, in ns; 0 = not known.
   int line_ns() const noexcept { return line_ns_; }

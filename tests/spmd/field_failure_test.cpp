@@ -8,6 +8,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <functional>
 #include <string>
@@ -200,6 +201,23 @@ TEST(FieldFailure, an_operation_that_is_given_up_lets_go_of_its_team) {
     EXPECT_THAT(error.text, HasSubstr("the disk is full"));
     EXPECT_EQ(shared_mappings(), before) << pauses << " pauses";
   }
+}
+
+TEST(FieldFailure, memory_of_a_thread_that_has_left_is_not_mapped_any_more) {
+  if (!kHasPoints) GTEST_SKIP() << "needs the named points";
+  // PE 1 has made its part of the ring and is gone when PE 2 comes to map it.
+  const ScopedVariable late("TUTTI_DELAY_AT", "block.attach:2:100");
+  const Caught error = caught([] {
+    run(3, [](Team& team) {
+      std::vector<int> data(3000, team.pe());
+      Request request = start_allreduce(team, data, Op::Sum, {.algorithm = "two_shot"});
+      const auto leaves = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+      while (team.pe() == 1 && std::chrono::steady_clock::now() < leaves) request.test();
+      if (team.pe() == 1) throw Error(ErrorCode::System, "the disk is full");
+      request.finish();
+    });
+  });
+  EXPECT_THAT(error.text, HasSubstr("the disk is full"));
 }
 
 TEST(FieldFailure, after_a_failure_every_later_call_on_the_team_says_why) {
