@@ -138,7 +138,7 @@ const std::byte* Execution::read(int pe, const Staged& range, std::size_t offset
 void Execution::expect(int pe, const Staged& range, std::size_t offset,
                        std::size_t bytes) noexcept {
   constexpr std::size_t kMost = 1024;  // as much as a core fetches at a time
-  // Of more than that the lines asked for are still being written.
+  // Of more than twice that, lines would be asked for while they are still written.
   if (bytes > 2 * kMost) return;
   constexpr std::size_t kCacheLine = 64;
   const std::byte* from =

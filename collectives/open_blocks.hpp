@@ -31,15 +31,15 @@ inline void push_block(Execution& x, const BlockRange& block) {
   }
 }
 
-/// My output: the fold of this block of all inputs, in PE order.
-inline void fold_block(Execution& x, const BlockRange& block) {
+/// `out`: the fold of this block of all inputs, in PE order.
+inline void fold_block(Execution& x, const BlockRange& block, std::byte* out) {
   const std::size_t element = element_bytes(x.problem());
   const auto sources = x.sources();
   for (int pe = 0; pe < x.pes(); ++pe) {
     sources[static_cast<std::size_t>(pe)] =
         x.read_in(pe, block.begin * element, block.size * element);
   }
-  x.fold(x.out(), sources, block.size);
+  x.fold(out, sources, block.size);
 }
 
 }  // namespace tutti::detail

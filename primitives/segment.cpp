@@ -79,7 +79,6 @@ Segment Segment::create(std::size_t bytes, bool for_processes, const char* name)
     if (error != 0) refuse(ErrorCode::OutOfMemory, "posix_fallocate", bytes, error);
   }
   made.data_ = map(made.fd_, bytes);
-  made.owner_of_mapping_ = true;
   populate(made.data_, bytes);
   return made;
 }
@@ -98,16 +97,8 @@ Segment Segment::open(pid_t pid, int fd, std::size_t bytes) {
                 fmt::format("{} has {} bytes, expected at least {}", path, size, bytes));
   }
   made.data_ = map(made.fd_, bytes);
-  made.owner_of_mapping_ = true;
   populate(made.data_, bytes);
   close(std::exchange(made.fd_, -1));  // the mapping keeps the memory
-  return made;
-}
-
-Segment Segment::alias(std::byte* data, std::size_t bytes) {
-  Segment made;
-  made.data_ = data;
-  made.bytes_ = bytes;
   return made;
 }
 
@@ -117,12 +108,11 @@ Segment& Segment::operator=(Segment&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(bytes_, other.bytes_);
   std::swap(fd_, other.fd_);
-  std::swap(owner_of_mapping_, other.owner_of_mapping_);
   return *this;
 }
 
 Segment::~Segment() {
-  if (owner_of_mapping_) munmap(data_, bytes_);
+  if (data_ != nullptr) munmap(data_, bytes_);
   if (fd_ >= 0) close(fd_);
 }
 

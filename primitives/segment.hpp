@@ -18,8 +18,6 @@ class Segment {
   static Segment create(std::size_t bytes, bool for_processes, const char* name = "tutti");
   /// Maps a peer's memfd; throws `Error` (System) if it cannot be reached.
   static Segment open(pid_t pid, int fd, std::size_t bytes);
-  /// A peer in this process: its mapping is mine.
-  static Segment alias(std::byte* data, std::size_t bytes);
 
   Segment(Segment&& other) noexcept;
   Segment& operator=(Segment&& other) noexcept;
@@ -33,7 +31,6 @@ class Segment {
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
   int fd_ = -1;
-  bool owner_of_mapping_ = false;
 };
 
 }  // namespace tutti::detail

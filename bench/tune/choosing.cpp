@@ -25,32 +25,19 @@ auto kind_of(const MeasuredPoint& point) {
                     point.contract, regime_at(point.line_ns));
 }
 
-const MeasuredCandidate* find(const MeasuredPoint& point, std::string_view choice) {
-  const auto found = std::ranges::find(point.candidates, choice, &MeasuredCandidate::choice);
-  return found == point.candidates.end() ? nullptr : &*found;
-}
-
-bool measured(const MeasuredCandidate& candidate) {
-  return candidate.status == MeasuredCandidate::Status::Measured && candidate.regret > 0;
-}
-
 double best_regret(const MeasuredPoint& point) {
   double best = std::numeric_limits<double>::infinity();
   for (const MeasuredCandidate& candidate : point.candidates) {
-    if (measured(candidate)) best = std::min(best, candidate.regret);
+    if (was_measured(candidate)) best = std::min(best, candidate.regret);
   }
   return best;
 }
 
 /// How much slower than the best the choice is here; infinite if it was not measured.
 double loss(const MeasuredPoint& point, const MeasuredCandidate& choice) {
-  const MeasuredCandidate* here = find(point, choice.choice);
-  if (here == nullptr || !measured(*here)) return std::numeric_limits<double>::infinity();
+  const MeasuredCandidate* here = find_candidate(point, choice.choice);
+  if (here == nullptr || !was_measured(*here)) return std::numeric_limits<double>::infinity();
   return here->regret / best_regret(point) - 1;
-}
-
-std::size_t halfway(std::size_t a, std::size_t b) {
-  return static_cast<std::size_t>(std::sqrt(static_cast<double>(a) * static_cast<double>(b)));
 }
 
 }  // namespace
@@ -59,6 +46,19 @@ bool is_broken(const MeasuredCandidate& candidate) {
   using Status = MeasuredCandidate::Status;
   return candidate.status == Status::Wrong || candidate.status == Status::Failed ||
          candidate.status == Status::Hung;
+}
+
+bool was_measured(const MeasuredCandidate& candidate) {
+  return candidate.status == MeasuredCandidate::Status::Measured && candidate.regret > 0;
+}
+
+const MeasuredCandidate* find_candidate(const MeasuredPoint& point, std::string_view choice) {
+  const auto found = std::ranges::find(point.candidates, choice, &MeasuredCandidate::choice);
+  return found == point.candidates.end() ? nullptr : &*found;
+}
+
+std::size_t halfway(std::size_t a, std::size_t b) {
+  return static_cast<std::size_t>(std::sqrt(static_cast<double>(a) * static_cast<double>(b)));
 }
 
 Rounds half_of(const Rounds& rounds, std::size_t first) {
@@ -144,12 +144,12 @@ std::vector<const MeasuredCandidate*> winners(const Row& row) {
   for (const MeasuredPoint* point : row) {
     const MeasuredCandidate* last = won.empty() ? nullptr : won.back();
     if (last != nullptr && loss(*point, *last) <= kHysteresis) {
-      won.push_back(find(*point, last->choice));
+      won.push_back(find_candidate(*point, last->choice));
       continue;
     }
     std::vector<double> all;
     for (const MeasuredCandidate& candidate : point->candidates) {
-      all.push_back(measured(candidate) ? candidate.regret : 0);
+      all.push_back(was_measured(candidate) ? candidate.regret : 0);
     }
     const auto best = simplest_of_best(all);
     won.push_back(best ? &point->candidates[*best] : nullptr);

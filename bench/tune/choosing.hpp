@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/statistics.hpp"
@@ -25,6 +26,13 @@ using Rounds = std::vector<std::vector<double>>;
 
 /// Whether a candidate cannot be used here: it was wrong, failed or hung.
 bool is_broken(const MeasuredCandidate& candidate);
+/// Whether it has a regret to be compared.
+bool was_measured(const MeasuredCandidate& candidate);
+/// The candidate of this name; nullptr if there is none.
+const MeasuredCandidate* find_candidate(const MeasuredPoint& point, std::string_view choice);
+
+/// The geometric mean of two sizes.
+std::size_t halfway(std::size_t a, std::size_t b);
 
 /// Every second round, from `first` on: 0 for the half that chooses, 1 for the one that reports.
 Rounds half_of(const Rounds& rounds, std::size_t first);

@@ -41,11 +41,6 @@ PointEffort effort_of(Team& team, const Tuning& file, double seconds) {
   return effort;
 }
 
-const MeasuredCandidate* find(const MeasuredPoint& point, std::string_view choice) {
-  const auto found = std::ranges::find(point.candidates, choice, &MeasuredCandidate::choice);
-  return found == point.candidates.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 std::vector<RuleCheck> verify(Team& team, const Tuning& file, double seconds) {
@@ -79,7 +74,7 @@ std::vector<RuleCheck> verify(Team& team, const Tuning& file, double seconds) {
       if (!check.rule->line_ns.contains(static_cast<std::uint64_t>(std::lround(point.line_ns)))) {
         continue;
       }
-      const MeasuredCandidate* measured = find(point, choice);
+      const MeasuredCandidate* measured = find_candidate(point, choice);
       if (measured == nullptr || !measured->vs_builtin) continue;
       check.vs_builtin = *measured->vs_builtin;
       check.skipped.clear();

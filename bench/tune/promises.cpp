@@ -16,15 +16,6 @@ namespace {
 constexpr std::uint64_t kSmallest = 8;
 constexpr std::uint64_t kLargest = std::uint64_t{4} << 20;
 
-const MeasuredCandidate* find(const MeasuredPoint& point, std::string_view choice) {
-  const auto found = std::ranges::find(point.candidates, choice, &MeasuredCandidate::choice);
-  return found == point.candidates.end() ? nullptr : &*found;
-}
-
-bool was_measured(const MeasuredCandidate& candidate) {
-  return candidate.status == MeasuredCandidate::Status::Measured && candidate.regret > 0;
-}
-
 /// As `MeasuredCandidate::regret`, from the rounds that did not choose.
 struct Regret {
   double worst = 0;
@@ -75,7 +66,7 @@ std::size_t size_to_check(const Rule& rule) {
   if (rule.evidence && rule.evidence->bytes != 0) return rule.evidence->bytes;
   const std::uint64_t low = std::max(rule.bytes.low.value_or(kSmallest), kSmallest);
   const std::uint64_t high = std::max(low, rule.bytes.high.value_or(std::max(low, kLargest)));
-  return static_cast<std::size_t>(std::sqrt(static_cast<double>(low) * static_cast<double>(high)));
+  return halfway(low, high);
 }
 
 bool covers(const Tuning& file, const MeasuredPoint& point) {
@@ -93,10 +84,8 @@ std::vector<Cell> held_out_cells(const Tuning& file, int pes) {
   for (const Row& row : rows_of(file.points)) {
     for (std::size_t i = 0; i + 1 < row.size() && row[i]->pes == pes; ++i) {
       const MeasuredPoint& low = *row[i];
-      const double middle =
-          std::sqrt(static_cast<double>(low.bytes) * static_cast<double>(row[i + 1]->bytes));
       const std::size_t grain = size_of(low.dtype) * static_cast<std::size_t>(pes);
-      const Cell cell = cell_like(low, static_cast<std::size_t>(middle) / grain * grain);
+      const Cell cell = cell_like(low, halfway(low.bytes, row[i + 1]->bytes) / grain * grain);
       if (cell.bytes > low.bytes && cell.bytes < row[i + 1]->bytes) cells.push_back(cell);
     }
   }
@@ -104,7 +93,7 @@ std::vector<Cell> held_out_cells(const Tuning& file, int pes) {
 }
 
 std::optional<Loss> loss_of(const MeasuredPoint& point, std::string_view choice) {
-  const MeasuredCandidate* mine = find(point, choice);
+  const MeasuredCandidate* mine = find_candidate(point, choice);
   const MeasuredCandidate* best = nullptr;
   for (const MeasuredCandidate& candidate : point.candidates) {
     if (!was_measured(candidate)) continue;

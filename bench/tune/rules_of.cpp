@@ -14,14 +14,6 @@ constexpr std::size_t kReach = 4;  ///< a size says little about sizes farther a
 constexpr std::size_t kFarthest = std::size_t{1} << 30;
 constexpr int kSteps = 48;  ///< between two measured sizes, in search of a crossing
 
-bool measured(const MeasuredCandidate& candidate) {
-  return candidate.status == MeasuredCandidate::Status::Measured && candidate.regret > 0;
-}
-
-std::size_t halfway(std::size_t a, std::size_t b) {
-  return static_cast<std::size_t>(std::sqrt(static_cast<double>(a) * static_cast<double>(b)));
-}
-
 Evidence evidence_of(const MeasuredPoint& point, const MeasuredCandidate& winner) {
   Evidence evidence;
   evidence.bytes = point.bytes;
@@ -35,7 +27,7 @@ Evidence evidence_of(const MeasuredPoint& point, const MeasuredCandidate& winner
   const std::string_view name = std::string_view(winner.choice).substr(0, winner.choice.find(':'));
   const MeasuredCandidate* second = nullptr;
   for (const MeasuredCandidate& other : point.candidates) {
-    if (!measured(other) || other.times.empty() || other.choice.starts_with(name)) continue;
+    if (!was_measured(other) || other.times.empty() || other.choice.starts_with(name)) continue;
     if (second == nullptr || other.regret < second->regret) second = &other;
   }
   if (second != nullptr && evidence.median_us > 0) {

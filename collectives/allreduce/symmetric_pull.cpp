@@ -33,13 +33,7 @@ Traffic traffic(const Problem& problem, const Params&, int pe) {
 
 void fold(Execution& x) {
   const Part mine = slice_of(x.problem(), x.problem().count, x.pe());
-  const std::size_t element = element_bytes(x.problem());
-  const auto sources = x.sources();
-  for (int pe = 0; pe < x.pes(); ++pe) {
-    sources[static_cast<std::size_t>(pe)] =
-        x.read_in(pe, mine.begin * element, mine.size * element);
-  }
-  x.fold(x.out() + mine.begin * element, sources, mine.size);
+  fold_block(x, {mine.begin, mine.size}, x.out() + mine.begin * element_bytes(x.problem()));
 }
 
 void gather(Execution& x) {

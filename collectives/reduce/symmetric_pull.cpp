@@ -27,7 +27,7 @@ Traffic traffic(const Problem& problem, const Params&, int pe) {
 void run(Execution& x, const Params&) {
   x.open_buffers();
   if (x.pe() != x.root()) return x.await(x.root(), 2);
-  fold_block(x, {0, x.problem().count});
+  fold_block(x, {0, x.problem().count}, x.out());
   x.publish(2);
 }
 

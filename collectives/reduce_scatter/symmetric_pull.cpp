@@ -28,7 +28,7 @@ Traffic traffic(const Problem& problem, const Params&, int) {
 void run(Execution& x, const Params&) {
   const std::size_t count = x.problem().count;
   move_in_open_buffers(x, [&] {
-    fold_block(x, {static_cast<std::size_t>(x.pe()) * count, count});
+    fold_block(x, {static_cast<std::size_t>(x.pe()) * count, count}, x.out());
   });
 }
 

@@ -29,7 +29,7 @@ Traffic traffic(const Problem& problem, const Params&, int pe) {
 }
 
 void run(Execution& x, const Params&) {
-  move_in_open_buffers(x, [&] { fold_block(x, x.in_block(x.pe())); });
+  move_in_open_buffers(x, [&] { fold_block(x, x.in_block(x.pe()), x.out()); });
 }
 
 }  // namespace

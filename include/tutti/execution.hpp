@@ -94,7 +94,8 @@ class TUTTI_API Execution {
   const std::byte* read(int pe, const Staged& range, std::size_t offset, std::size_t bytes);
   static constexpr int kAllReaders = -1;
   /// Before the `await` of a range's step: asks for the first lines of PE `pe`'s instance now, so
-  /// that they come together with the word instead of after it. Reads nothing.
+  /// that they come together with the word instead of after it. Reads nothing, and does nothing for
+  /// more than 2 KiB, of which the first lines come while the rest is still written.
   void expect(int pe, const Staged& range, std::size_t offset, std::size_t bytes) noexcept;
 
   /// Publishes step 1, which must be the call's first, and awaits everyone's: from then on each PE

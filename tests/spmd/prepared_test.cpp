@@ -8,29 +8,12 @@
 #include <numeric>
 #include <vector>
 
+#include "support/call_inputs.hpp"
 #include "support/worlds.hpp"
 #include "tutti/tutti.hpp"
 
 namespace tutti::tests {
 namespace {
-
-using Vector = std::vector<std::int64_t>;
-
-Vector input(int pe, int call, std::size_t count) {
-  Vector values(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    values[i] = (pe + 1) * 1000 + call * 17 + static_cast<std::int64_t>(i);
-  }
-  return values;
-}
-Vector sum_of_inputs(int pes, int call, std::size_t count) {
-  Vector sum(count);
-  for (int pe = 0; pe < pes; ++pe) {
-    const Vector each = input(pe, call, count);
-    for (std::size_t i = 0; i < count; ++i) sum[i] += each[i];
-  }
-  return sum;
-}
 
 TEST(Persistent, a_prepared_call_runs_again_and_again_on_what_is_in_its_buffers) {
   in_all_worlds([](Team& team) {
@@ -67,13 +50,6 @@ TEST(Persistent, what_is_wrong_is_refused_when_it_is_prepared) {
     EXPECT_EQ(error.code, ErrorCode::Tuning) << error.text;
     team.barrier();
   });
-}
-
-/// Blocks of 3, 5, 7, ... elements.
-std::vector<std::size_t> uneven_counts(int pes) {
-  std::vector<std::size_t> counts(static_cast<std::size_t>(pes));
-  for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = 3 + 2 * i;
-  return counts;
 }
 
 /// Runs a prepared and an immediate call in turn on one lane; their outputs are the same.

@@ -11,29 +11,12 @@
 #include <thread>
 #include <vector>
 
+#include "support/call_inputs.hpp"
 #include "support/worlds.hpp"
 #include "tutti/tutti.hpp"
 
 namespace tutti::tests {
 namespace {
-
-using Vector = std::vector<std::int64_t>;
-
-Vector input(int pe, int call, std::size_t count) {
-  Vector values(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    values[i] = (pe + 1) * 1000 + call * 17 + static_cast<std::int64_t>(i);
-  }
-  return values;
-}
-Vector sum_of_inputs(int pes, int call, std::size_t count) {
-  Vector sum(count);
-  for (int pe = 0; pe < pes; ++pe) {
-    const Vector each = input(pe, call, count);
-    for (std::size_t i = 0; i < count; ++i) sum[i] += each[i];
-  }
-  return sum;
-}
 
 TEST(Start, operations_in_flight_may_be_finished_in_any_order) {
   in_all_worlds([](Team& team) {
@@ -196,11 +179,7 @@ TEST(Start, every_collective_can_be_started_and_counts_are_kept) {
     const auto pes = static_cast<std::size_t>(team.size());
     const auto me = static_cast<std::size_t>(team.pe());
     const int root = team.size() - 1;
-    const std::vector<std::size_t> counts = [&] {
-      std::vector<std::size_t> sizes(pes);
-      for (std::size_t i = 0; i < pes; ++i) sizes[i] = 3 + 2 * i;
-      return sizes;
-    }();
+    const std::vector<std::size_t> counts = uneven_counts(team.size());
     const std::vector<std::size_t> received(pes, counts[me]);
     const std::size_t total = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
     const Vector one = input(team.pe(), 1, 40);
