@@ -10,6 +10,8 @@
 #include <thread>
 #include <utility>
 
+#include "tutti/tuning.hpp"
+
 namespace tutti::bench {
 namespace {
 
@@ -18,6 +20,7 @@ using Clock = std::chrono::steady_clock;
 constexpr double kLargestDrift = 0.15;
 constexpr std::uint64_t kVerifyCalls = 3;
 constexpr int kFirstLook = 8;           ///< calls of a block before its length is looked at
+constexpr int kFirstLookApart = 4;      ///< the same where they are timed one by one
 constexpr double kLongestBlock = 0.05;  ///< seconds
 constexpr double kLongestApart = 0.01;  ///< seconds, where calls are timed one by one
 constexpr double kPatience = 2;         ///< times the seconds that were wanted
@@ -75,7 +78,8 @@ class Runner {
         sink += one_call(call);
         work_.between(call);
       }
-      const bool look = done >= kFirstLook && std::has_single_bit(static_cast<unsigned>(done));
+      const bool look = done >= (apart ? kFirstLookApart : kFirstLook) &&
+                        std::has_single_bit(static_cast<unsigned>(done));
       const double longest = apart ? kLongestApart : kLongestBlock;
       if (look && largest(team_, seconds_since(start)) > longest) break;
     }
@@ -129,6 +133,11 @@ int repeats_for(Team& team, std::vector<Runner>& runners, double block_ms, std::
 bool steady(double before, double after) {
   if (before <= 0 || after <= 0) return true;  // not measurable here: one PE, or oversubscribed
   return std::abs(before - after) <= kLargestDrift * std::max(before, after);
+}
+
+bool in_one_regime(double before, double after) {
+  return regime_of(static_cast<int>(std::lround(before))) ==
+         regime_of(static_cast<int>(std::lround(after)));
 }
 
 }  // namespace
@@ -193,7 +202,7 @@ Measurement measure(Team& team, const Workload& work, const std::vector<Contende
     const double used = first(team, effort.seconds > 0 ? seconds_since(start) / effort.seconds : 0);
     const bool in_time = used < 1;
     const bool rare = most - round - 1 < effort.rounds - kept || (!in_time && kept < effort.least);
-    const bool keep = rare || steady(before, after);
+    const bool keep = steady(before, after) || (rare && in_one_regime(before, after));
     if (keep) {
       for (std::size_t i = 0; i < n; ++i) result.seconds[i].push_back(seconds[i]);
       result.line_ns.push_back(0.5 * (before + after));

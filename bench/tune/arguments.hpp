@@ -12,8 +12,9 @@ namespace tutti::bench {
 /// What the command line of tutti-tune says, as written.
 struct Arguments {
   std::string out = "tuning.json";
-  std::string budget = "5m";
-  std::string collectives = "allreduce,allgather,reduce_scatter";
+  std::string budget = "8m";
+  std::string collectives =
+      "allreduce,allgather,reduce_scatter,broadcast,reduce,gather,scatter,alltoall";
   std::string types = "f32";
   std::string memory = "private,symmetric";
   std::string contracts = "consistent";

@@ -33,11 +33,19 @@ double best_regret(const MeasuredPoint& point) {
   return best;
 }
 
-/// How much slower than the best the choice is here; infinite if it was not measured.
-double loss(const MeasuredPoint& point, const MeasuredCandidate& choice) {
-  const MeasuredCandidate* here = find_candidate(point, choice.choice);
-  if (here == nullptr || !was_measured(*here)) return std::numeric_limits<double>::infinity();
+/// How much slower than the best the choice is here, by its first look if that is all there is;
+/// infinite if it never ran.
+double loss(const MeasuredPoint& point, std::string_view choice) {
+  const MeasuredCandidate* here = find_candidate(point, choice);
+  const bool ran = here != nullptr && !is_broken(*here) && here->regret > 0;
+  if (!ran) return std::numeric_limits<double>::infinity();
   return here->regret / best_regret(point) - 1;
+}
+
+/// What a rule would say at a point, "" for the built-in choice.
+std::string_view ruled(const MeasuredPoint& point, const MeasuredCandidate* winner) {
+  if (winner == nullptr || !deserves_rule(point, *winner)) return {};
+  return winner->choice;
 }
 
 }  // namespace
@@ -80,19 +88,19 @@ Rounds rounds_in(const Rounds& rounds, std::span<const double> line_ns, std::str
 }
 
 std::vector<double> regrets(std::span<const Rounds> cycles) {
-  std::vector<double> worst(cycles.empty() ? 0 : cycles[0].size());
+  std::vector<double> regret(cycles.empty() ? 0 : cycles[0].size(), 1);
   for (const Rounds& rounds : cycles) {
     std::size_t best = rounds.size();
     for (std::size_t c = 0; c < rounds.size(); ++c) {
       if (rounds[c].empty()) continue;
       if (best == rounds.size() || median_of(rounds[c]) < median_of(rounds[best])) best = c;
     }
-    for (std::size_t c = 0; best < rounds.size() && c < rounds.size(); ++c) {
-      if (rounds[c].empty()) continue;
-      worst[c] = std::max(worst[c], median_of(ratios(rounds[c], rounds[best])));
+    for (std::size_t c = 0; c < rounds.size(); ++c) {
+      const double times = rounds[c].empty() ? 0 : median_of(ratios(rounds[c], rounds[best]));
+      regret[c] *= std::pow(times, 1.0 / static_cast<double>(cycles.size()));
     }
   }
-  return worst;
+  return regret;
 }
 
 std::optional<Estimate> ratio_over_cycles(std::span<const Rounds> cycles, std::size_t reference,
@@ -143,8 +151,9 @@ std::vector<const MeasuredCandidate*> winners(const Row& row) {
   std::vector<const MeasuredCandidate*> won;
   for (const MeasuredPoint* point : row) {
     const MeasuredCandidate* last = won.empty() ? nullptr : won.back();
-    if (last != nullptr && loss(*point, *last) <= kHysteresis) {
-      won.push_back(find_candidate(*point, last->choice));
+    const MeasuredCandidate* here = last ? find_candidate(*point, last->choice) : nullptr;
+    if (here != nullptr && was_measured(*here) && loss(*point, here->choice) <= kHysteresis) {
+      won.push_back(here);
       continue;
     }
     std::vector<double> all;
@@ -158,29 +167,35 @@ std::vector<const MeasuredCandidate*> winners(const Row& row) {
 }
 
 bool deserves_rule(const MeasuredPoint& point, const MeasuredCandidate& winner) {
-  return winner.choice != point.builtin && winner.vs_builtin && winner.vs_builtin->low > 1 &&
+  if (winner.choice == point.builtin) return false;
+  const MeasuredCandidate* builtin = find_candidate(point, point.builtin);
+  if (builtin != nullptr && is_broken(*builtin)) return true;
+  return winner.vs_builtin && winner.vs_builtin->low > 1 &&
          winner.vs_builtin->median >= 1 + kRuleMargin;
 }
 
-std::optional<Crossover> best_crossover(std::span<const Row> rows) {
-  std::optional<Crossover> best;
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    const std::vector<const MeasuredCandidate*> won = winners(rows[r]);
-    for (std::size_t i = 0; i + 1 < rows[r].size(); ++i) {
-      const MeasuredPoint& low = *rows[r][i];
-      const MeasuredPoint& high = *rows[r][i + 1];
-      if (won[i] == nullptr || won[i + 1] == nullptr || low.bytes == 0) continue;
-      if (won[i]->choice == won[i + 1]->choice) continue;
+std::vector<Crossover> crossovers(std::span<const Row> rows) {
+  constexpr double kMostLoss = 10;  // of a choice that never ran there
+  std::vector<Crossover> all;
+  for (const Row& row : rows) {
+    const std::vector<const MeasuredCandidate*> won = winners(row);
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) {
+      const MeasuredPoint& low = *row[i];
+      const MeasuredPoint& high = *row[i + 1];
+      const std::string_view first = ruled(low, won[i]);
+      const std::string_view second = ruled(high, won[i + 1]);
+      if (first == second || low.bytes == 0) continue;
       const double gap = static_cast<double>(high.bytes) / static_cast<double>(low.bytes);
       const std::size_t middle = halfway(low.bytes, high.bytes) / kGrain * kGrain;
       if (gap < kNearestNeighbours || middle <= low.bytes || middle >= high.bytes) continue;
-      constexpr double kMostLoss = 10;  // of a choice that was not even measured there
-      const double price = std::min(kMostLoss, loss(low, *won[i + 1]) + loss(high, *won[i]));
-      const double worth = std::log(gap) * std::max(price, 1e-3);
-      if (!best || worth > best->worth) best = Crossover{r, middle, worth};
+      const double price = loss(low, second.empty() ? high.builtin : second) +
+                           loss(high, first.empty() ? low.builtin : first);
+      const double worth = std::log(gap) * std::clamp(price, 1e-3, kMostLoss);
+      all.push_back({&low, middle, worth});
     }
   }
-  return best;
+  std::ranges::stable_sort(all, std::ranges::greater{}, &Crossover::worth);
+  return all;
 }
 
 Range regime_range(double line_ns) {

@@ -40,8 +40,9 @@ Rounds half_of(const Rounds& rounds, std::size_t first);
 /// The rounds whose calibration lies in a regime.
 Rounds rounds_in(const Rounds& rounds, std::span<const double> line_ns, std::string_view regime);
 
-/// For each candidate the worst over the cycles of (its time / the time of the cycle's best): the
-/// median of the ratios within rounds. 1 is the best; 0 where nothing was measured.
+/// For each candidate the geometric mean over the cycles of (its time / the time of the cycle's
+/// best), each the median of the ratios within rounds. 1 = the best in every cycle; 0 where a cycle
+/// was not measured.
 std::vector<double> regrets(std::span<const Rounds> cycles);
 
 /// Time of `reference` / time of `candidate` over all cycles: the geometric mean over the cycles
@@ -63,7 +64,7 @@ std::vector<Row> rows_of(std::span<const MeasuredPoint> points);
 std::vector<const MeasuredCandidate*> winners(const Row& row);
 
 /// Whether the winner is worth a rule: the rounds that did not choose it show that it beats the
-/// built-in choice by the margin.
+/// built-in choice by the margin, or the built-in choice cannot be used.
 bool deserves_rule(const MeasuredPoint& point, const MeasuredCandidate& winner);
 
 /// The rules of all rows. Neighbouring sizes with one winner are one range; ranges meet halfway
@@ -73,15 +74,16 @@ bool deserves_rule(const MeasuredPoint& point, const MeasuredCandidate& winner);
 /// that of its least convincing size.
 std::vector<Rule> rules_of(std::span<const MeasuredPoint> points, const MachineFacts& machine = {});
 
-/// The size between two neighbours with different winners where a measurement tells most: the
-/// wider the gap and the dearer a wrong winner, the better. `row` is the index of its row. Nothing
-/// where all neighbours agree or are nearer than a factor of 1.3.
+/// The size between two neighbours with different choices (a rule's, or the built-in one) where a
+/// measurement tells most: the wider the gap and the dearer a wrong choice, the better.
 struct Crossover {
-  std::size_t row = 0;
+  const MeasuredPoint* low = nullptr;  ///< the smaller neighbour
   std::size_t bytes = 0;
   double worth = 0;
 };
-std::optional<Crossover> best_crossover(std::span<const Row> rows);
+/// All of them, the most worth first; none where neighbours agree, both are the built-in choice's,
+/// or are nearer than a factor of 1.3.
+std::vector<Crossover> crossovers(std::span<const Row> rows);
 
 /// The regime as a range of `Rule::line_ns`; open where it is not known. Near takes in teams whose
 /// regime is not known.

@@ -2,12 +2,10 @@
 #include "bench/tune/deployed.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <utility>
 
-#include "bench/tune/candidates.hpp"
 #include "bench/tune/choosing.hpp"
 #include "bench/tune/grid.hpp"
 #include "bench/tune/measure_point.hpp"
@@ -16,7 +14,6 @@ namespace tutti::bench {
 namespace {
 
 constexpr double kMeasuredShare = 0.7;
-constexpr double kLeastSeconds = 0.05;
 
 Cell cell_of(const Rule& rule, std::size_t bytes) {
   Cell cell;
@@ -29,16 +26,47 @@ Cell cell_of(const Rule& rule, std::size_t bytes) {
   return cell;
 }
 
-PointEffort effort_of(Team& team, const Tuning& file, double seconds) {
-  std::vector<Cycle> cycles = {Cycle::Same};
-  if (file.sweep && !file.sweep->cycles.empty()) cycles = file.sweep->cycles;
+PointEffort effort_of(Team& team, const Tuning& file) {
   PointEffort effort;
-  effort.seconds = std::max(seconds * kMeasuredShare, kLeastSeconds);
-  const std::size_t most = affordable_cycles(cycles.size(), effort.seconds);
-  effort.cycles.assign(cycles.begin(), cycles.begin() + static_cast<std::ptrdiff_t>(most));
+  effort.cycles = {Cycle::Same};
+  if (file.sweep && !file.sweep->cycles.empty()) effort.cycles = file.sweep->cycles;
   effort.try_apart = false;
   effort.speed = measure_speed(team);
   return effort;
+}
+
+/// Seconds for each of so many points, and how many of them the time is enough for.
+struct Share {
+  double seconds;
+  std::size_t points;
+};
+Share share_of(double seconds, std::size_t points, const PointEffort& effort) {
+  const double least = least_seconds(effort.cycles);
+  const double all = kMeasuredShare * seconds;
+  const auto most = static_cast<std::size_t>(std::max(1.0, all / least));
+  return {std::max(least, all / static_cast<double>(points)), std::min(points, most)};
+}
+
+/// The least convincing first.
+double gain_of(const RuleCheck& check) {
+  const auto& evidence = check.rule->evidence;
+  return evidence && evidence->vs_builtin ? *evidence->vs_builtin : 0;
+}
+
+void measure_rule(Team& team, RuleCheck& check, PointEffort& effort) {
+  const std::string choice = describe(*check.rule->algorithm, check.rule->params);
+  effort.choices = {choice};
+  check.skipped = "too few steady rounds";
+  for (const MeasuredPoint& point :
+       measure_point(team, cell_of(*check.rule, check.bytes), effort)) {
+    if (!check.rule->line_ns.contains(static_cast<std::uint64_t>(std::lround(point.line_ns)))) {
+      continue;
+    }
+    const MeasuredCandidate* measured = find_candidate(point, choice);
+    if (measured == nullptr || !measured->vs_builtin) continue;
+    check.vs_builtin = *measured->vs_builtin;
+    check.skipped.clear();
+  }
 }
 
 }  // namespace
@@ -46,7 +74,6 @@ PointEffort effort_of(Team& team, const Tuning& file, double seconds) {
 std::vector<RuleCheck> verify(Team& team, const Tuning& file, double seconds) {
   const double line_ns = first(team, team.measure_line_ns());
   std::vector<RuleCheck> checks;
-  std::size_t to_measure = 0;
   for (const Rule& rule : file.rules) {
     RuleCheck check;
     check.rule = &rule;
@@ -57,27 +84,24 @@ std::vector<RuleCheck> verify(Team& team, const Tuning& file, double seconds) {
       check.skipped = "several nodes";
     } else if (!rule.line_ns.contains(static_cast<std::uint64_t>(std::lround(line_ns)))) {
       check.skipped = "another regime";
-    } else {
-      ++to_measure;
     }
     checks.push_back(std::move(check));
   }
-  if (to_measure == 0) return checks;
-  PointEffort effort = effort_of(team, file, seconds / static_cast<double>(to_measure));
+  std::vector<RuleCheck*> to_measure;
   for (RuleCheck& check : checks) {
-    if (!check.skipped.empty()) continue;
-    const std::string choice = describe(*check.rule->algorithm, check.rule->params);
-    effort.choices = {choice};
-    const auto points = measure_point(team, cell_of(*check.rule, check.bytes), effort);
-    check.skipped = "too few steady rounds";
-    for (const MeasuredPoint& point : points) {
-      if (!check.rule->line_ns.contains(static_cast<std::uint64_t>(std::lround(point.line_ns)))) {
-        continue;
-      }
-      const MeasuredCandidate* measured = find_candidate(point, choice);
-      if (measured == nullptr || !measured->vs_builtin) continue;
-      check.vs_builtin = *measured->vs_builtin;
-      check.skipped.clear();
+    if (check.skipped.empty()) to_measure.push_back(&check);
+  }
+  if (to_measure.empty()) return checks;
+  std::ranges::stable_sort(to_measure, {}, [](const RuleCheck* each) { return gain_of(*each); });
+  PointEffort effort = effort_of(team, file);
+  const Share share = share_of(seconds, to_measure.size(), effort);
+  effort.seconds = share.seconds;
+  for (std::size_t i = 0; i < to_measure.size(); ++i) {
+    RuleCheck& check = *to_measure[i];
+    if (i < share.points) {
+      measure_rule(team, check, effort);
+    } else {
+      check.skipped = "no time left";
     }
   }
   return checks;
@@ -87,29 +111,18 @@ std::vector<HeldOut> held_out_regrets(Team& team, const Tuning& file, double sec
   const std::vector<Cell> cells = held_out_cells(file, team.size());
   std::vector<HeldOut> all;
   if (cells.empty()) return all;
-  PointEffort effort = effort_of(team, file, seconds / static_cast<double>(cells.size()));
-  const auto chosen = [&](const Problem& problem) {
-    const Explanation said = explain(problem, file);
-    return describe(*said.algorithm, said.params);
-  };
-  for (const Cell& cell : cells) {
-    effort.choices.clear();
-    // First, so that the files' choices are found by these very names.
-    constexpr std::array<int, 4> kRegimes = {0, 40, 100, 200};
-    for (const int line_ns : kRegimes) {
-      effort.choices.push_back(chosen(problem_of(cell, team, line_ns)));
-    }
-    effort.always = effort.choices.size();
-    for (const std::string& each : candidates(problem_of(cell, team, 0))) {
-      effort.choices.push_back(each);
-    }
+  PointEffort effort = effort_of(team, file);
+  const Share share = share_of(seconds, cells.size(), effort);
+  effort.seconds = share.seconds;
+  for (std::size_t i = 0; i < share.points; ++i) {
+    const Cell& cell = cells[i * cells.size() / share.points];  // spread over all of them
+    effort.reference = [&](int line_ns) {
+      const Explanation said = explain(problem_of(cell, team, line_ns), file);
+      return describe(*said.algorithm, said.params);
+    };
     for (MeasuredPoint& point : measure_point(team, cell, effort)) {
-      HeldOut held{std::move(point), {}, {}};
-      held.choice = chosen(problem_of(held.point));
-      const auto loss = loss_of(held.point, held.choice);
-      if (!loss || !covers(file, held.point)) continue;
-      held.loss = *loss;
-      all.push_back(std::move(held));
+      const auto loss = loss_of(point);
+      if (loss && covers(file, point)) all.push_back({std::move(point), *loss});
     }
   }
   return all;

@@ -7,7 +7,6 @@ namespace tutti::bench {
 namespace {
 
 constexpr std::size_t kStep = 4;
-constexpr double kCycleSeconds = 0.15;
 
 std::vector<Cell> kinds_of(const SweepPlan& plan) {
   std::vector<Cell> kinds;
@@ -37,6 +36,14 @@ int level_of(std::size_t index, std::size_t sizes) {
   return index % 2 == 0 ? 1 : 2;
 }
 
+/// Steps that a collective comes later.
+int delay_of(Collective collective) {
+  const bool is_usual = collective == Collective::Allreduce ||
+                        collective == Collective::Allgather ||
+                        collective == Collective::ReduceScatter;
+  return is_usual ? 0 : 1;
+}
+
 }  // namespace
 
 std::vector<std::size_t> grid_sizes(std::size_t smallest, std::size_t largest) {
@@ -49,10 +56,10 @@ std::vector<std::size_t> grid_sizes(std::size_t smallest, std::size_t largest) {
 std::vector<Cell> grid_cells(const SweepPlan& plan) {
   const std::vector<std::size_t> sizes = grid_sizes(plan.smallest, plan.largest);
   std::vector<Cell> cells;
-  for (int level = 0; level <= 2; ++level) {
+  for (int step = 0; step <= 3; ++step) {
     for (Cell cell : kinds_of(plan)) {
       for (std::size_t i = 0; i < sizes.size(); ++i) {
-        if (level_of(i, sizes.size()) != level) continue;
+        if (level_of(i, sizes.size()) + delay_of(cell.collective) != step) continue;
         cell.bytes = sizes[i];
         cells.push_back(cell);
       }
@@ -70,11 +77,6 @@ Cell cell_like(const MeasuredPoint& point, std::size_t bytes) {
   cell.placement = placement_in(point.memory);
   cell.bytes = bytes;
   return cell;
-}
-
-std::size_t affordable_cycles(std::size_t cycles, double seconds) {
-  const auto most = static_cast<std::size_t>(std::max(0.0, seconds / kCycleSeconds));
-  return std::clamp<std::size_t>(most, 1, cycles);
 }
 
 }  // namespace tutti::bench

@@ -25,13 +25,11 @@ struct SweepPlan {
 std::vector<std::size_t> grid_sizes(std::size_t smallest, std::size_t largest);
 
 /// The cells of the plan (their cycle is the first), best use first: every kind of problem at a few
-/// sizes before any of them at more, so that a small budget says something about all of them.
+/// sizes before any of them at more, so that a small budget says something about all of them; the
+/// collectives that programs spend their time in a step ahead of the others.
 std::vector<Cell> grid_cells(const SweepPlan& plan);
 
 /// The problem of a measured point, at another size.
 Cell cell_like(const MeasuredPoint& point, std::size_t bytes);
-
-/// How many of the cycles a point with so many seconds can measure: at least one.
-std::size_t affordable_cycles(std::size_t cycles, double seconds);
 
 }  // namespace tutti::bench

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -35,10 +36,22 @@ struct Regime {
 constexpr std::array<Regime, 4> kRegimes = {
     {{"near", 40}, {"mid", 100}, {"far", 200}, {"unknown", 0}}};
 
-/// The built-in rules' choice, whatever files and variables say.
-std::string builtin_choice(const Cell& cell, const Team& team, int line_ns) {
-  const Explanation said = explain(problem_of(cell, team, line_ns), Tuning{});
-  return describe(*said.algorithm, said.params);
+/// Decode steps are long; of the others 16 rounds of a block of each candidate.
+double share_of(Cycle cycle) { return cycle == Cycle::Decode ? 3 : 1; }
+constexpr double kLeastShareSeconds = 0.12;
+
+/// To the four digits that mean something, so that files stay small.
+double rounded(double value) {
+  if (value <= 0) return value;
+  const double unit = std::pow(10.0, std::floor(std::log10(value)) - 3);
+  return unit < 1 ? std::round(value / unit) / std::round(1 / unit)
+                  : std::round(value / unit) * unit;
+}
+
+double shares_of(const std::vector<Cycle>& cycles) {
+  double all = 0;
+  for (const Cycle cycle : cycles) all += share_of(cycle);
+  return all;
 }
 
 std::string canonical(Collective collective, const std::string& choice,
@@ -54,20 +67,10 @@ class PointRun {
       : parent_(team), team_(team.split(0, team.pe())), cell_(cell), effort_(effort) {
     std::vector<std::string> choices = effort.choices;
     if (choices.empty()) choices = bench::candidates(problem_of(cell, team, 0));
-    for (const Regime& regime : kRegimes) {
-      choices.push_back(builtin_choice(cell, team, regime.line_ns));
-      needed_.push_back(choices.back());
-    }
-    std::vector<std::string> seen;
-    for (std::size_t i = 0; i < choices.size(); ++i) {
-      const std::string& choice = choices[i];
-      std::string full = canonical(cell.collective, choice, effort.extra_algorithms);
-      if (i < effort.always) needed_.push_back(full);
-      if (std::ranges::find(seen, full) != seen.end()) continue;
-      seen.push_back(std::move(full));
-      candidates_.push_back({choice, Status::Measured, {}, 0, {}, {}});
-    }
-    canonical_ = std::move(seen);
+    for (const std::string& choice : choices) add(choice);
+    std::vector<std::string> needed = effort.always;
+    for (const Regime& regime : kRegimes) needed.push_back(reference(regime));
+    for (const std::string& choice : needed) needed_.push_back(add(choice));
   }
 
   void try_apart() {
@@ -111,6 +114,7 @@ class PointRun {
       const auto look = measure_cycle(effort_.cycles[c], {.rounds = kScreeningRounds,
                                                           .block_ms = 0.5,
                                                           .seconds = 0.2 * effort_.seconds,
+                                                          .least = kScreeningRounds,
                                                           .interrupted = effort_.interrupted});
       looks.push_back(look.rounds);
     }
@@ -128,8 +132,9 @@ class PointRun {
   }
 
   void measure_all() {
-    const double seconds = effort_.seconds / static_cast<double>(effort_.cycles.size());
+    const double share_seconds = effort_.seconds / shares_of(effort_.cycles);
     for (const Cycle cycle : effort_.cycles) {
+      const double seconds = share_seconds * share_of(cycle);
       cycles_.push_back(measure_cycle(cycle, {.rounds = kMostRounds,
                                               .block_ms = 0.6,
                                               .seconds = seconds,
@@ -152,6 +157,24 @@ class PointRun {
   }
 
  private:
+  /// Adds a candidate if it is new, and returns its full name.
+  std::string add(const std::string& choice) {
+    std::string full = canonical(cell_.collective, choice, effort_.extra_algorithms);
+    if (std::ranges::find(canonical_, full) == canonical_.end()) {
+      canonical_.push_back(full);
+      candidates_.push_back({choice, Status::Measured, {}, 0, {}, {}});
+    }
+    return full;
+  }
+
+  /// What `vs_builtin` compares with: the built-in rules' choice, whatever files and variables say,
+  /// or the one that was asked for.
+  std::string reference(const Regime& regime) const {
+    if (effort_.reference) return effort_.reference(regime.line_ns);
+    const Explanation said = explain(problem_of(cell_, parent_, regime.line_ns), Tuning{});
+    return describe(*said.algorithm, said.params);
+  }
+
   struct CycleRounds {
     Cycle cycle = Cycle::Same;
     Rounds rounds;  ///< of all candidates; empty for those that did not run
@@ -186,7 +209,8 @@ class PointRun {
     }
     for (const std::size_t i : others) candidates_[i].status = Status::Skipped;
     const CycleRounds look = measure_cycle(
-        effort_.cycles.front(), {.rounds = kScreeningRounds, .block_ms = 0.2, .seconds = 1});
+        effort_.cycles.front(),
+        {.rounds = kScreeningRounds, .block_ms = 0.2, .seconds = 1, .least = kScreeningRounds});
     for (const std::size_t i : others) candidates_[i].status = Status::Measured;
     return std::max(1e-7, estimate(look.rounds[who.front()]).median);
   }
@@ -259,7 +283,8 @@ class PointRun {
       const Rounds kept = rounds_in(cycle.rounds, cycle.line_ns, regime.name);
       std::size_t rounds = 0;
       for (const std::vector<double>& each : kept) rounds = std::max(rounds, each.size());
-      if (rounds < kLeastRounds) continue;
+      // Cycles contradict each other: what some of them say is no answer.
+      if (rounds < kLeastRounds) return std::nullopt;
       fewest = std::min(fewest, rounds);
       choosing.push_back(half_of(kept, 0));
       reporting.push_back(half_of(kept, 1));
@@ -269,9 +294,8 @@ class PointRun {
       point.dropped += static_cast<std::uint64_t>(cycle.dropped);
       add_times(point, cycle, reporting.back(), regime.name);
     }
-    if (choosing.empty()) return std::nullopt;
     point.rounds = fewest;
-    point.line_ns = estimate(line_ns).median;
+    point.line_ns = rounded(estimate(line_ns).median);
     judge(point, regime, choosing, reporting);
     return point;
   }
@@ -290,7 +314,7 @@ class PointRun {
 
   static Interval microseconds(const std::vector<double>& seconds) {
     const Estimate e = estimate(seconds);
-    return {e.median * 1e6, e.low * 1e6, e.high * 1e6};
+    return {rounded(e.median * 1e6), rounded(e.low * 1e6), rounded(e.high * 1e6)};
   }
 
   void judge(MeasuredPoint& point, const Regime& regime, const std::vector<Rounds>& choosing,
@@ -303,17 +327,19 @@ class PointRun {
     point.op = problem.op;
     point.memory = problem.memory;
     point.contract = problem.contract;
-    point.bound_us = bound_seconds(cell_, parent_, effort_.speed, point.line_ns) * 1e6;
-    const std::string builtin = builtin_choice(cell_, parent_, regime.line_ns);
-    const auto reference =
-        static_cast<std::size_t>(std::ranges::find(canonical_, builtin) - canonical_.begin());
-    point.builtin = candidates_[reference].choice;
+    point.bound_us = rounded(bound_seconds(cell_, parent_, effort_.speed, point.line_ns) * 1e6);
+    const std::string compared =
+        canonical(cell_.collective, reference(regime), effort_.extra_algorithms);
+    const auto with =
+        static_cast<std::size_t>(std::ranges::find(canonical_, compared) - canonical_.begin());
+    point.builtin = candidates_[with].choice;
     const std::vector<double> regret = regrets(choosing);
     for (std::size_t i = 0; i < regret.size(); ++i) {
       if (regret[i] == 0) continue;
-      point.candidates[i].regret = regret[i];
-      if (const auto gain = ratio_over_cycles(reporting, reference, i)) {
-        point.candidates[i].vs_builtin = {gain->median, gain->low, gain->high};
+      point.candidates[i].regret = rounded(regret[i]);
+      if (const auto gain = ratio_over_cycles(reporting, with, i)) {
+        point.candidates[i].vs_builtin = {rounded(gain->median), rounded(gain->low),
+                                          rounded(gain->high)};
       }
     }
   }
@@ -324,11 +350,15 @@ class PointRun {
   const PointEffort& effort_;
   std::vector<MeasuredCandidate> candidates_;
   std::vector<std::string> canonical_;  ///< with all parameters
-  std::vector<std::string> needed_;
+  std::vector<std::string> needed_;     ///< of those
   std::vector<CycleRounds> cycles_;
 };
 
 }  // namespace
+
+double least_seconds(const std::vector<Cycle>& cycles) {
+  return kLeastShareSeconds * shares_of(cycles);
+}
 
 std::vector<MeasuredPoint> measure_point(Team& team, const Cell& cell, const PointEffort& effort) {
   PointRun run(team, cell, effort);

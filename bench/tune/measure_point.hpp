@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace tutti::bench {
 /// How a point is measured. Equal on all PEs.
 struct PointEffort {
   std::vector<Cycle> cycles;
-  double seconds = 1;     ///< for all cycles together
+  double seconds = 1;     ///< for all cycles together; see `least_seconds`
   bool try_apart = true;  ///< try each candidate in a child process first
   MachineSpeed speed;     ///< for the bound
   const std::atomic<bool>* interrupted = nullptr;
@@ -22,13 +23,19 @@ struct PointEffort {
   std::vector<const Algorithm*> extra_algorithms = {};  ///< that `choices` may name, too
   std::chrono::milliseconds call_deadline{30'000};      ///< then a candidate has failed
   std::chrono::milliseconds trial_silence{20'000};      ///< the same for a candidate's child
-  std::size_t always = 0;  ///< so many of the choices are measured whatever the first look says
+  std::vector<std::string> always = {};  ///< measured too, whatever the first look says
+  /// What a line transfer's choice is compared with, instead of the built-in rules'.
+  std::function<std::string(int line_ns)> reference = {};
 };
+
+/// Seconds in which a point has enough rounds in each of these cycles.
+double least_seconds(const std::vector<Cycle>& cycles);
 
 /// Measures one problem: every candidate is tried in a child process, a short look finds the best
 /// few, and these, the built-in choice and MPI run interleaved in every cycle. One point for each
-/// regime that the line transfer was in. Candidates that fail, on whatever PE, are left behind
-/// with their team, and the others go on. Collective; `cell.cycle` does not matter.
+/// regime in which every cycle has enough rounds, so none if the line transfer moved meanwhile.
+/// Candidates that fail, on whatever PE, are left behind with their team, and the others go on.
+/// Collective; `cell.cycle` does not matter.
 std::vector<MeasuredPoint> measure_point(Team& team, const Cell& cell, const PointEffort& effort);
 
 }  // namespace tutti::bench

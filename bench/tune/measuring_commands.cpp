@@ -91,11 +91,11 @@ bool sweep_team_sizes(Team& team, const Arguments& args, SweepPlan plan,
 void print_regrets(const std::vector<HeldOut>& all) {
   for (const HeldOut& held : all) {
     const MeasuredPoint& point = held.point;
-    fmt::print("{:<14} {:<4} {:<9} {:>9} B  {:<7} {:>6.3f} x the best  {}",
+    fmt::print("{:<14} {:<4} {:<9} {:>9} B  {:<7} {:>6.3f} x the best [{:.2f}, {:.2f}]  {}",
                name_of(point.collective), name_of(point.dtype), name_of(point.memory), point.bytes,
-               regime_of(static_cast<int>(std::lround(point.line_ns))), held.loss.ratio,
-               held.choice);
-    if (held.loss.ratio > 1.1) {
+               regime_of(static_cast<int>(std::lround(point.line_ns))), held.loss.ratio.median,
+               held.loss.ratio.low, held.loss.ratio.high, point.builtin);
+    if (held.loss.ratio.median > 1.1) {
       fmt::print("  (best: {}; farthest behind in {})", held.loss.best, name_of(held.loss.cycle));
     }
     fmt::print("\n");

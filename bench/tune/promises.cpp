@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <map>
 
 #include "bench/tune/choosing.hpp"
 #include "bench/tune/grid.hpp"
@@ -16,36 +15,9 @@ namespace {
 constexpr std::uint64_t kSmallest = 8;
 constexpr std::uint64_t kLargest = std::uint64_t{4} << 20;
 
-/// As `MeasuredCandidate::regret`, from the rounds that did not choose.
-struct Regret {
-  double worst = 0;
-  Cycle cycle = Cycle::Same;
-};
-
-std::optional<double> time_in(const MeasuredCandidate& candidate, Cycle cycle) {
+double time_in(const MeasuredCandidate& candidate, Cycle cycle) {
   const auto found = std::ranges::find(candidate.times, cycle, &CycleTime::cycle);
-  if (found == candidate.times.end()) return std::nullopt;
-  return found->us.median;
-}
-
-/// Nothing if a cycle in which the others ran is missing.
-std::optional<Regret> reported_regret(const MeasuredPoint& point, const MeasuredCandidate& mine) {
-  std::map<Cycle, double> least;
-  for (const MeasuredCandidate& candidate : point.candidates) {
-    if (!was_measured(candidate)) continue;
-    for (const CycleTime& time : candidate.times) {
-      const auto [known, is_new] = least.try_emplace(time.cycle, time.us.median);
-      if (!is_new) known->second = std::min(known->second, time.us.median);
-    }
-  }
-  Regret regret;
-  for (const auto& [cycle, best] : least) {
-    const std::optional<double> time = time_in(mine, cycle);
-    if (!time) return std::nullopt;
-    if (*time / best > regret.worst) regret = {*time / best, cycle};
-  }
-  if (regret.worst == 0) return std::nullopt;
-  return regret;
+  return found == candidate.times.end() ? 0 : found->us.median;
 }
 
 }  // namespace
@@ -92,18 +64,23 @@ std::vector<Cell> held_out_cells(const Tuning& file, int pes) {
   return cells;
 }
 
-std::optional<Loss> loss_of(const MeasuredPoint& point, std::string_view choice) {
-  const MeasuredCandidate* mine = find_candidate(point, choice);
+std::optional<Loss> loss_of(const MeasuredPoint& point) {
+  const MeasuredCandidate* mine = find_candidate(point, point.builtin);
   const MeasuredCandidate* best = nullptr;
   for (const MeasuredCandidate& candidate : point.candidates) {
-    if (!was_measured(candidate)) continue;
+    if (!was_measured(candidate) || !candidate.vs_builtin) continue;
     if (best == nullptr || candidate.regret < best->regret) best = &candidate;
   }
-  if (mine == nullptr || best == nullptr) return std::nullopt;
-  const std::optional<Regret> of_mine = reported_regret(point, *mine);
-  const std::optional<Regret> of_best = reported_regret(point, *best);
-  if (!of_mine || !of_best) return std::nullopt;
-  return Loss{of_mine->worst / of_best->worst, best->choice, of_mine->cycle};
+  if (mine == nullptr || best == nullptr || !was_measured(*mine)) return std::nullopt;
+  Loss loss{*best->vs_builtin, best->choice, Cycle::Same};
+  double farthest = 0;
+  for (const CycleTime& time : best->times) {
+    const double behind = time_in(*mine, time.cycle) / time.us.median;
+    if (behind <= farthest) continue;
+    farthest = behind;
+    loss.cycle = time.cycle;
+  }
+  return loss;
 }
 
 RegretSummary summarize(const std::vector<HeldOut>& all) {
@@ -111,8 +88,8 @@ RegretSummary summarize(const std::vector<HeldOut>& all) {
   summary.points = all.size();
   std::size_t within = 0;
   for (const HeldOut& held : all) {
-    within += held.loss.ratio <= 1.10 ? 1 : 0;
-    summary.worst = std::max(summary.worst, held.loss.ratio);
+    within += held.loss.ratio.median <= 1.10 ? 1 : 0;
+    summary.worst = std::max(summary.worst, held.loss.ratio.median);
   }
   if (!all.empty()) {
     summary.within_10_percent = static_cast<double>(within) / static_cast<double>(all.size());

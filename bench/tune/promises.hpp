@@ -23,19 +23,18 @@ std::string_view name_of(Verdict verdict);
 /// The size at which a rule is checked: that of its evidence, else the middle of its range.
 std::size_t size_to_check(const Rule& rule);
 
-/// How much worse than the best candidate a choice is: the ratio of their regrets over the cycles,
-/// which is what a sweep optimises. The best is chosen on one half of the rounds, both regrets are
-/// the other half's.
+/// How much worse than the best candidate a choice is: its time over the best one's, the geometric
+/// mean over the cycles, which is what a sweep optimises. The best is chosen on one half of the
+/// rounds, the ratio is the other half's.
 struct Loss {
-  double ratio = 0;
+  Interval ratio;
   std::string best;           ///< the best candidate
-  Cycle cycle = Cycle::Same;  ///< in which the choice falls farthest behind the cycle's best
+  Cycle cycle = Cycle::Same;  ///< in which the choice falls farthest behind it
 };
 
-/// The file's choice at a point that was not in the sweep.
+/// A point that was not in the sweep; its `builtin` is the file's choice there.
 struct HeldOut {
   MeasuredPoint point;
-  std::string choice;
   Loss loss;
 };
 
@@ -46,8 +45,8 @@ bool covers(const Tuning& file, const MeasuredPoint& point);
 /// Sizes halfway between the neighbours that the sweep measured.
 std::vector<Cell> held_out_cells(const Tuning& file, int pes);
 
-/// Nothing if a time is missing.
-std::optional<Loss> loss_of(const MeasuredPoint& point, std::string_view choice);
+/// Of the point's `builtin` choice; nothing if it was not measured.
+std::optional<Loss> loss_of(const MeasuredPoint& point);
 
 /// The promise: within 10 % of the best at 95 % of the points, within 25 % at all.
 struct RegretSummary {

@@ -14,6 +14,22 @@ constexpr std::size_t kReach = 4;  ///< a size says little about sizes farther a
 constexpr std::size_t kFarthest = std::size_t{1} << 30;
 constexpr int kSteps = 48;  ///< between two measured sizes, in search of a crossing
 
+std::string_view algorithm_of(std::string_view choice) {
+  return choice.substr(0, choice.find(':'));
+}
+
+double gain_of(const Rule& rule) { return rule.evidence->vs_builtin.value_or(1); }
+
+/// Whether the algorithm reduces with every operation that the type has.
+bool takes_all_ops(const Algorithm& algorithm, Problem problem) {
+  for (std::size_t i = 0; i < kOps; ++i) {
+    problem.op = static_cast<Op>(i);
+    const bool exists = problem.op < Op::And || is_integer(problem.dtype);
+    if (exists && algorithm.supports(problem) != nullptr) return false;
+  }
+  return true;
+}
+
 Evidence evidence_of(const MeasuredPoint& point, const MeasuredCandidate& winner) {
   Evidence evidence;
   evidence.bytes = point.bytes;
@@ -24,15 +40,15 @@ Evidence evidence_of(const MeasuredPoint& point, const MeasuredCandidate& winner
     evidence.ci95_us = {time.low, time.high};
   }
   if (winner.vs_builtin) evidence.vs_builtin = winner.vs_builtin->median;
-  const std::string_view name = std::string_view(winner.choice).substr(0, winner.choice.find(':'));
+  const std::string_view name = algorithm_of(winner.choice);
   const MeasuredCandidate* second = nullptr;
   for (const MeasuredCandidate& other : point.candidates) {
-    if (!was_measured(other) || other.times.empty() || other.choice.starts_with(name)) continue;
+    if (!was_measured(other) || other.times.empty() || algorithm_of(other.choice) == name) continue;
     if (second == nullptr || other.regret < second->regret) second = &other;
   }
   if (second != nullptr && evidence.median_us > 0) {
     const Interval& time = second->times[0].us;
-    evidence.runner_up = second->choice.substr(0, second->choice.find(':'));
+    evidence.runner_up = algorithm_of(second->choice);
     evidence.runner_up_ratio = {{time.low / evidence.ci95_us[1], time.high / evidence.ci95_us[0]}};
   }
   return evidence;
@@ -48,7 +64,10 @@ Rule rule_of(const MeasuredPoint& point, const MeasuredCandidate& winner) {
   rule.bytes = {point.bytes, point.bytes};
   rule.line_ns = regime_range(point.line_ns);
   rule.dtype = point.dtype;
-  if (reduces(point.collective)) rule.contract = point.contract;
+  if (reduces(point.collective)) {
+    rule.contract = point.contract;
+    if (!takes_all_ops(*choice.algorithm, problem_of(point))) rule.op = point.op;
+  }
   rule.memory = point.memory;
   rule.algorithm = choice.algorithm;
   rule.params = choice.params;
@@ -80,8 +99,7 @@ class RowRules {
       rule.bytes.high = i + 1 == row_.size() ? upper_end() : between(i).first_to;
       if (i > 0 && !choices_[i - 1].empty() && same_choice(rules.back(), rule)) {
         rules.back().bytes.high = rule.bytes.high;
-        const bool weaker = *rule.evidence->vs_builtin < *rules.back().evidence->vs_builtin;
-        if (weaker) rules.back().evidence = rule.evidence;
+        if (gain_of(rule) < gain_of(rules.back())) rules.back().evidence = rule.evidence;
       } else {
         rules.push_back(std::move(rule));
       }

@@ -52,8 +52,8 @@ struct MeasuredCandidate {
   std::string choice;  ///< as `parse_choice` reads it: "one_shot:chunk_bytes=64K"
   Status status = Status::Measured;
   std::string reason;  ///< empty where it was measured
-  /// Its time / the best one's in the worst of the cycles, from the rounds that choose; 1 is the
-  /// best, 0 is not known.
+  /// Its time / the best one's in each cycle, the geometric mean over the cycles, from the rounds
+  /// that choose; 1 is the best in all of them, 0 is not known.
   double regret = 0;
   /// Time of the built-in choice / time of this one over all cycles, from the rounds that report.
   std::optional<Interval> vs_builtin;

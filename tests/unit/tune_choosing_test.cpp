@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
 #include "bench/tune/choosing.hpp"
@@ -37,12 +38,22 @@ TEST(TuneChoosing, a_round_belongs_to_the_regime_that_its_calibration_says) {
 }
 
 /// The first is best in one cycle and bad in the other; the second is never best and never bad.
-TEST(TuneChoosing, regret_is_that_of_the_worst_cycle) {
-  const Rounds same = {{1, 1, 1}, {1.1, 1.1, 1.1}, {1.5, 1.5, 1.5}};
-  const Rounds rotate = {{3, 3, 3}, {2.1, 2.1, 2.1}, {2, 2, 2}};
+TEST(TuneChoosing, regret_is_the_mean_over_the_cycles) {
+  const Rounds same = {{1, 1, 1}, {1.1, 1.1, 1.1}, {1.6, 1.6, 1.6}, {1, 1, 1}};
+  const Rounds rotate = {{3.2, 3.2, 3.2}, {2.2, 2.2, 2.2}, {2, 2, 2}, {}};
   const std::vector<double> regret = regrets(std::vector<Rounds>{same, rotate});
-  EXPECT_THAT(regret, ElementsAre(1.5, ::testing::DoubleNear(1.1, 1e-9), 1.5));
+  using ::testing::DoubleNear;
+  EXPECT_THAT(regret, ElementsAre(DoubleNear(std::sqrt(1.6), 1e-9), DoubleNear(1.1, 1e-9),
+                                  DoubleNear(std::sqrt(1.6), 1e-9), 0))
+      << "the last lacks a cycle";
   EXPECT_EQ(simplest_of_best(regret), 1u);
+}
+
+TEST(TuneChoosing, regrets_of_two_candidates_differ_as_their_times_over_all_cycles) {
+  const std::vector<Rounds> cycles = {{{1, 1, 1}, {2, 2, 2}, {5, 5, 5}},
+                                      {{9, 9, 9}, {4, 4, 4}, {3, 3, 3}}};
+  const std::vector<double> regret = regrets(cycles);
+  EXPECT_NEAR(regret[0] / regret[1], ratio_over_cycles(cycles, 0, 1)->median, 1e-9);
 }
 
 TEST(TuneChoosing, ratios_are_paired_within_rounds_so_that_drift_cancels) {
@@ -153,23 +164,55 @@ TEST(TuneChoosing, regimes_are_rows_of_their_own) {
 TEST(TuneChoosing, bisection_goes_where_a_wrong_winner_is_dearest) {
   const std::vector<MeasuredPoint> points = {
       point_of(64, {{"one_shot", 1.0}, {"two_shot", 1.2}}),
-      point_of(1024, {{"one_shot", 1.2}, {"two_shot", 1.0}}),
+      point_of(1024, {{"one_shot", 1.2}, {"two_shot", 1.0, 1.2}}),
       point_of(16384, {{"one_shot", 1.0}, {"two_shot", 3.0}}),
   };
-  const auto crossover = best_crossover(rows_of(points));
-  ASSERT_TRUE(crossover);
-  EXPECT_EQ(crossover->bytes, 4096u);
+  const std::vector<Crossover> all = crossovers(rows_of(points));
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].bytes, 4096u);
+  EXPECT_EQ(all[0].low->bytes, 1024u);
+  EXPECT_EQ(all[1].bytes, 256u);
+}
+
+TEST(TuneChoosing, nothing_is_bisected_where_neighbours_have_no_rule) {
+  const std::vector<MeasuredPoint> points = {
+      point_of(64, {{"one_shot", 1.0}, {"two_shot", 1.2}}),
+      point_of(1024, {{"one_shot", 1.04}, {"two_shot", 1.0, 1.04}}),  // wins by too little
+  };
+  EXPECT_TRUE(crossovers(rows_of(points)).empty());
+}
+
+TEST(TuneChoosing, a_built_in_choice_that_fails_is_replaced) {
+  MeasuredPoint point = point_of(64, {{"one_shot"}, {"ring", 1.0}});
+  point.candidates[0].status = MeasuredCandidate::Status::Failed;
+  point.candidates[1].vs_builtin.reset();
+  const std::vector<Rule> rules = rules_of(std::vector{point});
+  ASSERT_EQ(rules.size(), 1u);
+  EXPECT_STREQ(rules[0].algorithm->name, "ring");
+  EXPECT_FALSE(rules[0].evidence->vs_builtin);
+}
+
+TEST(TuneChoosing, a_rule_names_the_operation_where_its_algorithm_does_not_take_all) {
+  const auto op_of_rule = [](const char* winner) {
+    return rules_of(std::vector{point_of(64, {{"one_shot", 1.5}, {winner, 1.0, 1.5}})}).at(0).op;
+  };
+  EXPECT_EQ(op_of_rule("tree"), Op::Sum) << "it has no average";
+  EXPECT_EQ(op_of_rule("two_shot"), std::nullopt);
 }
 
 TEST(TuneChoosing, bisection_ends) {
-  std::vector<MeasuredPoint> points = {point_of(64, {{"one_shot", 1.0}, {"two_shot", 1.2}}),
-                                       point_of(1 << 20, {{"one_shot", 1.2}, {"two_shot", 1.0}})};
+  std::vector<MeasuredPoint> points = {
+      point_of(64, {{"one_shot", 1.0}, {"two_shot", 1.2, 1 / 1.2}}),
+      point_of(1 << 20, {{"one_shot", 1.2}, {"two_shot", 1.0, 1.2}})};
   int steps = 0;
-  while (const auto crossover = best_crossover(rows_of(points))) {
+  for (;;) {
+    const std::vector<Crossover> all = crossovers(rows_of(points));
+    if (all.empty()) break;
     ASSERT_LT(++steps, 50);
-    const bool small = crossover->bytes < 5000;  // the true crossover
-    points.push_back(point_of(crossover->bytes,
-                              {{"one_shot", small ? 1.0 : 1.2}, {"two_shot", small ? 1.2 : 1.0}}));
+    const bool small = all[0].bytes < 5000;  // the true crossover
+    const double other = small ? 1 / 1.2 : 1.2;
+    points.push_back(point_of(
+        all[0].bytes, {{"one_shot", small ? 1.0 : 1.2}, {"two_shot", small ? 1.2 : 1.0, other}}));
   }
   const Row row = rows_of(points)[0];
   const auto won = winners(row);

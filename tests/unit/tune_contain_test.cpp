@@ -103,10 +103,17 @@ TEST(TuneGrid, every_kind_is_seen_at_a_few_sizes_before_any_is_seen_at_more) {
   EXPECT_GT(allgathers, 2u);
 }
 
-TEST(TuneGrid, a_short_time_measures_fewer_cycles_but_always_one) {
-  EXPECT_EQ(affordable_cycles(4, 0.01), 1u);
-  EXPECT_EQ(affordable_cycles(4, 0.35), 2u);
-  EXPECT_EQ(affordable_cycles(4, 60), 4u);
+TEST(TuneGrid, other_collectives_come_a_step_later_and_none_is_left_out) {
+  SweepPlan plan;
+  plan.collectives = {Collective::Scatter, Collective::Allreduce};
+  plan.types = {DType::F32};
+  plan.placements = {Placement::Private};
+  plan.contracts = {Contract::Consistent};
+  plan.cycles = {Cycle::Same};
+  const std::vector<Cell> cells = grid_cells(plan);
+  EXPECT_EQ(cells.size(), 2 * grid_sizes(plan.smallest, plan.largest).size());
+  EXPECT_EQ(cells.front().collective, Collective::Allreduce);
+  EXPECT_EQ(cells.back().collective, Collective::Scatter);
 }
 
 }  // namespace
