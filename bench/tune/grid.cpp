@@ -68,6 +68,21 @@ std::vector<Cell> grid_cells(const SweepPlan& plan) {
   return cells;
 }
 
+double share_of(Cycle cycle) {
+  return cycle == Cycle::Decode ? 3 : 1;  // its steps are long
+}
+
+double shares_of(const std::vector<Cycle>& cycles) {
+  double all = 0;
+  for (const Cycle cycle : cycles) all += share_of(cycle);
+  return all;
+}
+
+double least_seconds(const std::vector<Cycle>& cycles) {
+  constexpr double kOfOneShare = 0.12;  // 16 rounds of a block of each finalist
+  return kOfOneShare * shares_of(cycles);
+}
+
 Cell cell_like(const MeasuredPoint& point, std::size_t bytes) {
   Cell cell;
   cell.collective = point.collective;

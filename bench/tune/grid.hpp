@@ -32,4 +32,10 @@ std::vector<Cell> grid_cells(const SweepPlan& plan);
 /// The problem of a measured point, at another size.
 Cell cell_like(const MeasuredPoint& point, std::size_t bytes);
 
+/// A cycle's share of a point's time, beside those of the others.
+double share_of(Cycle cycle);
+double shares_of(const std::vector<Cycle>& cycles);
+/// Seconds in which a point has enough rounds in each of these cycles.
+double least_seconds(const std::vector<Cycle>& cycles);
+
 }  // namespace tutti::bench

@@ -14,6 +14,7 @@
 #include "bench/tune/blame.hpp"
 #include "bench/tune/candidates.hpp"
 #include "bench/tune/choosing.hpp"
+#include "bench/tune/grid.hpp"
 #include "bench/tune/try_candidates.hpp"
 
 namespace tutti::bench {
@@ -36,22 +37,12 @@ struct Regime {
 constexpr std::array<Regime, 4> kRegimes = {
     {{"near", 40}, {"mid", 100}, {"far", 200}, {"unknown", 0}}};
 
-/// Decode steps are long; of the others 16 rounds of a block of each candidate.
-double share_of(Cycle cycle) { return cycle == Cycle::Decode ? 3 : 1; }
-constexpr double kLeastShareSeconds = 0.12;
-
 /// To the four digits that mean something, so that files stay small.
 double rounded(double value) {
   if (value <= 0) return value;
   const double unit = std::pow(10.0, std::floor(std::log10(value)) - 3);
   return unit < 1 ? std::round(value / unit) / std::round(1 / unit)
                   : std::round(value / unit) * unit;
-}
-
-double shares_of(const std::vector<Cycle>& cycles) {
-  double all = 0;
-  for (const Cycle cycle : cycles) all += share_of(cycle);
-  return all;
 }
 
 std::string canonical(Collective collective, const std::string& choice,
@@ -355,10 +346,6 @@ class PointRun {
 };
 
 }  // namespace
-
-double least_seconds(const std::vector<Cycle>& cycles) {
-  return kLeastShareSeconds * shares_of(cycles);
-}
 
 std::vector<MeasuredPoint> measure_point(Team& team, const Cell& cell, const PointEffort& effort) {
   PointRun run(team, cell, effort);

@@ -28,9 +28,6 @@ struct PointEffort {
   std::function<std::string(int line_ns)> reference = {};
 };
 
-/// Seconds in which a point has enough rounds in each of these cycles.
-double least_seconds(const std::vector<Cycle>& cycles);
-
 /// Measures one problem: every candidate is tried in a child process, a short look finds the best
 /// few, and these, the built-in choice and MPI run interleaved in every cycle. One point for each
 /// regime in which every cycle has enough rounds, so none if the line transfer moved meanwhile.
