@@ -12,7 +12,7 @@ function bad(why) {
 
 # May a file in this folder include "<room>/..."?
 function sees(file, room) {
-  if (file ~ /^tests\/unit\//)  return 1
+  if (file ~ /^tests\/(unit|fuzz)\//)  return 1
   if (file ~ /^tests\/tune\//)  return room == "bench"
   if (file ~ /^primitives\//)   return room == "primitives"
   if (file ~ /^collectives\//)  return room == "primitives" || room == "collectives"

@@ -116,13 +116,17 @@ std::string size_text(std::size_t bytes) {
   return "0";
 }
 
+std::string on_one_line(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  }
+  return out;
+}
+
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t kMost = 60;
-  std::string out = "'";
-  for (const char c : text.substr(0, kMost)) {
-    const bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-    out.push_back(control ? '?' : c);
-  }
+  std::string out = "'" + on_one_line(text.substr(0, kMost));
   out.append(text.size() > kMost ? "...'" : "'");
   return out;
 }

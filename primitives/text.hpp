@@ -39,7 +39,10 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 /// The shortest text that `read_size` reads as `bytes`: 65536 is "64K", 65537 is "65537".
 std::string size_text(std::size_t bytes);
 
-/// `text` in single quotes, for messages: control characters replaced, at most 60 characters.
+/// `text` for messages: control characters, which would break a line or command a terminal, are
+/// replaced.
+std::string on_one_line(std::string_view text);
+/// At most 60 characters of `on_one_line(text)`, in single quotes.
 std::string in_quotes(std::string_view text);
 
 }  // namespace tutti::detail

@@ -23,6 +23,7 @@ using Kind = JsonNode::Kind;
 
 constexpr std::size_t kMostLevels = 8;
 constexpr std::size_t kMostKeys = 64;
+constexpr std::size_t kMostNameInPath = 60;  ///< no key that is read has so long a name
 
 /// Finds the tokens of a text that the lexer has already accepted: its events come without
 /// positions, but in the order of the text.
@@ -158,7 +159,8 @@ class TreeBuilder : public nlohmann::json_sax<json> {
         const std::size_t index = i + 1 == open_.size() ? node.items.size() : node.items.size() - 1;
         text += fmt::format("[{}]", index);
       } else if (!node.keys.empty() && !complete) {
-        text.append(text.empty() ? "" : ".").append(node.keys.back().name);
+        const std::string_view name = node.keys.back().name;
+        text.append(text.empty() ? "" : ".").append(name.substr(0, kMostNameInPath));
       }
     }
     return text;
@@ -183,8 +185,10 @@ void JsonSource::refuse(std::size_t offset, std::string_view path, std::string_v
   const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
   const auto continuations = std::ranges::count_if(this_line, continues);
   const std::size_t column = this_line.size() - static_cast<std::size_t>(continuations) + 1;
-  throw Error(ErrorCode::Tuning, fmt::format("{}:{}:{}: {}{}{}", name_, line(offset), column, path,
-                                             path.empty() ? "" : ": ", text));
+  // The text, the path and what the parser quotes may hold whatever the file does.
+  const std::string reason =
+      on_one_line(fmt::format("{}{}{}", path, path.empty() ? "" : ": ", text));
+  throw Error(ErrorCode::Tuning, fmt::format("{}:{}:{}: {}", name_, line(offset), column, reason));
 }
 
 std::string_view kind_name(JsonNode::Kind kind) noexcept {

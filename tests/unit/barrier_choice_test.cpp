@@ -36,10 +36,9 @@ std::string refusal(const char* text) {
 
 TEST(BarrierChoice, what_cannot_be_meant_is_refused_with_what_can) {
   EXPECT_EQ(refusal("barrier="),
-            "X: unknown algorithm of barrier \"\"; there are flat, dissemination, tree");
-  EXPECT_EQ(
-      refusal("barrier=tree:fanout=2"),
-      "X: unknown algorithm of barrier \"tree:fanout=2\"; there are flat, dissemination, tree");
+            "X: unknown algorithm of barrier ''; there are flat, dissemination, tree");
+  EXPECT_EQ(refusal("barrier=tree:fanout=2"),
+            "X: unknown algorithm of barrier 'tree:fanout=2'; there are flat, dissemination, tree");
   EXPECT_EQ(refusal("barrier=flat;barrier=tree"), "X: barrier is given twice");
 }
 

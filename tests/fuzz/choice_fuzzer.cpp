@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fuzz/fuzzer.hpp"
+#include "fuzz/properties.hpp"
+#include "unit/fake_algorithms.hpp"
+
+/// The reader of TUTTI_ALGORITHM.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
+  using namespace tutti;
+  tests::end_on(tests::complaint_of_choices(tests::text_of(data, bytes), fake::catalog()));
+  return 0;
+}
