@@ -40,15 +40,17 @@ class Runner {
   /// Every element of a few calls, one PE late.
   void verify(std::uint64_t& call) {
     if (!contender_.collective) return;
-    for (std::uint64_t i = 0; i < kVerifyCalls; ++i) {
+    const bool order = contender_.keeps_order && work_.reveals_order();
+    for (std::uint64_t i = 0; i < (order ? 2 : 1) * kVerifyCalls; ++i) {
       ++call;
+      const Data data = i < kVerifyCalls ? Data::Exact : Data::Order;
       const Workload::Buffers at = work_.buffers(call);
-      work_.produce(at, call);
+      work_.produce(at, call, data);
       if (static_cast<std::uint64_t>(team_.pe()) == call % 3) {
         std::this_thread::sleep_for(std::chrono::microseconds(100));
       }
       contender_.run(work_, at);
-      wrong_ += work_.wrong(at, call);
+      wrong_ += work_.wrong(at, call, 0, 1, data);
       team_.barrier();  // the next call may be another library's
     }
   }
@@ -163,11 +165,14 @@ Contender touch_only() {
 
 Contender tutti_call(Team&, std::string algorithm, Contract contract,
                      std::chrono::milliseconds deadline) {
-  const std::string name = algorithm.empty() ? "auto" : algorithm;
-  return {name, [algorithm = std::move(algorithm), contract, deadline](
-                    const Workload& work, const Workload::Buffers& at) {
-            work.run(at, {.algorithm = algorithm, .contract = contract, .timeout = deadline});
-          }};
+  Contender contender;
+  contender.name = algorithm.empty() ? "auto" : algorithm;
+  contender.keeps_order = contract == Contract::Ordered;
+  contender.run = [algorithm = std::move(algorithm), contract, deadline](
+                      const Workload& work, const Workload::Buffers& at) {
+    work.run(at, {.algorithm = algorithm, .contract = contract, .timeout = deadline});
+  };
+  return contender;
 }
 
 Measurement measure(Team& team, const Workload& work, const std::vector<Contender>& contenders,

@@ -19,7 +19,8 @@ namespace tutti::bench {
 struct Contender {
   std::string name;
   std::function<void(const Workload&, const Workload::Buffers&)> run;
-  bool collective = true;  ///< false: touches the data only
+  bool collective = true;    ///< false: touches the data only
+  bool keeps_order = false;  ///< promises `Contract::Ordered`: verified with data that show it
   /// What it works on instead of the measured cell's data, if not nullptr.
   std::shared_ptr<const Workload> own = nullptr;
 };
@@ -53,8 +54,9 @@ struct Measurement {
 
 /// Measures contenders interleaved: each round runs a block of each, in an order shuffled alike on
 /// all PEs, between two calibrations. Before that every contender is verified on every element with
-/// one PE late; in every timed call some elements are checked. Collective.
-/// Errors: `ContenderFailed`; the PEs may name different contenders, the first is to blame.
+/// one PE late, and those that keep an order on sums that show it; in every timed call some
+/// elements are checked. Collective. Errors: `ContenderFailed`; the PEs may name different
+/// contenders, the first is to blame.
 Measurement measure(Team& team, const Workload& work, const std::vector<Contender>& contenders,
                     const Effort& effort);
 

@@ -14,17 +14,22 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-void write_pattern(std::byte* to, const Pattern& pattern, std::size_t bytes) {
-  const hn::CappedTag<std::uint8_t, kPatternBytes> d;
-  const auto* from = reinterpret_cast<const std::uint8_t*>(pattern.data());
+void write_lines(std::byte* to, const Lines& lines, std::uint64_t seed, std::size_t bytes) {
+  const hn::CappedTag<std::uint8_t, kLineBytes> d;
+  const auto* table = reinterpret_cast<const std::uint8_t*>(lines.bytes.data());
   auto* out = reinterpret_cast<std::uint8_t*>(to);
+  std::uint64_t sum = seed;  // `line_at`, step by step
+  std::uint64_t step = kFirstStep;
   std::size_t at = 0;
-  for (; at + kPatternBytes <= bytes; at += kPatternBytes) {
-    for (std::size_t i = 0; i < kPatternBytes; i += hn::Lanes(d)) {
-      hn::StoreU(hn::LoadU(d, from + i), d, out + at + i);
+  for (; at + kLineBytes <= bytes; at += kLineBytes) {
+    const std::uint8_t* from = table + (sum >> 59) * kLineBytes;
+    for (std::size_t i = 0; i < kLineBytes; i += hn::Lanes(d)) {
+      hn::StoreU(hn::Load(d, from + i), d, out + at + i);
     }
+    sum += step;
+    step += kStepGrowth;
   }
-  std::memcpy(to + at, pattern.data(), bytes - at);
+  std::memcpy(to + at, table + (sum >> 59) * kLineBytes, bytes - at);
 }
 
 std::uint64_t read_all(const std::byte* from, std::size_t bytes) {
@@ -58,11 +63,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tutti::bench {
 
-HWY_EXPORT(write_pattern);
+HWY_EXPORT(write_lines);
 HWY_EXPORT(read_all);
 
-void write_pattern(std::byte* to, const Pattern& pattern, std::size_t bytes) {
-  HWY_DYNAMIC_DISPATCH(write_pattern)(to, pattern, bytes);
+void write_lines(std::byte* to, const Lines& lines, std::uint64_t seed, std::size_t bytes) {
+  HWY_DYNAMIC_DISPATCH(write_lines)(to, lines, seed, bytes);
 }
 
 std::uint64_t read_all(const std::byte* from, std::size_t bytes) {

@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cmath>
 #include <cstring>
 #include <type_traits>
 
+#include "bench/data.hpp"
 #include "bench/touch.hpp"
 
 namespace tutti::bench {
@@ -18,98 +17,6 @@ constexpr std::size_t kOwnBytes = std::size_t{16} << 20;
 constexpr std::size_t kAlign = 4096;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
-
-/// Small integers: exact in every type and every order.
-int value_of(int pe, std::size_t index, std::uint64_t call) {
-  return static_cast<int>((index + call * 5 + static_cast<std::uint64_t>(pe) * 3) % 8);
-}
-
-template <class T>
-T element_of(int value) {
-  if constexpr (std::is_same_v<T, f16>) {
-    return to_f16(static_cast<float>(value));
-  } else if constexpr (std::is_same_v<T, bf16>) {
-    return to_bf16(static_cast<float>(value));
-  } else {
-    return static_cast<T>(value);
-  }
-}
-
-template <class T>
-void fill(std::byte* to, std::size_t count, int pe, std::uint64_t call) {
-  // Values repeat every eight elements.
-  std::array<T, kPatternBytes / sizeof(T)> elements;
-  for (std::size_t i = 0; i < elements.size(); ++i) {
-    elements[i] = element_of<T>(value_of(pe, i, call));
-  }
-  write_pattern(to, std::bit_cast<Pattern>(elements), count * sizeof(T));
-}
-
-template <class T>
-std::size_t count_wrong(const std::byte* out, std::size_t count, std::size_t first,
-                        std::size_t stride, auto&& expected) {
-  std::size_t wrong = 0;
-  for (std::size_t i = first; i < count; i += stride) {
-    const T right = element_of<T>(expected(i));
-    wrong += std::memcmp(out + i * sizeof(T), &right, sizeof(T)) != 0 ? 1 : 0;
-  }
-  return wrong;
-}
-
-/// Calls f with a null pointer of the element type.
-template <class F>
-auto with_type(DType dtype, F&& f) {
-  switch (dtype) {
-    case DType::F32:
-      return f(static_cast<float*>(nullptr));
-    case DType::F64:
-      return f(static_cast<double*>(nullptr));
-    case DType::F16:
-      return f(static_cast<f16*>(nullptr));
-    case DType::BF16:
-      return f(static_cast<bf16*>(nullptr));
-    case DType::I8:
-      return f(static_cast<std::int8_t*>(nullptr));
-    case DType::U8:
-      return f(static_cast<std::uint8_t*>(nullptr));
-    case DType::I16:
-      return f(static_cast<std::int16_t*>(nullptr));
-    case DType::U16:
-      return f(static_cast<std::uint16_t*>(nullptr));
-    case DType::I32:
-      return f(static_cast<std::int32_t*>(nullptr));
-    case DType::U32:
-      return f(static_cast<std::uint32_t*>(nullptr));
-    case DType::I64:
-      return f(static_cast<std::int64_t*>(nullptr));
-    case DType::U64:
-    case DType::User:
-      break;
-  }
-  return f(static_cast<std::uint64_t*>(nullptr));
-}
-
-int fold(Op op, int a, int b) {
-  switch (op) {
-    case Op::Prod:
-      return a * b;
-    case Op::Min:
-      return std::min(a, b);
-    case Op::Max:
-      return std::max(a, b);
-    case Op::And:
-      return a & b;
-    case Op::Or:
-      return a | b;
-    case Op::Xor:
-      return a ^ b;
-    case Op::Sum:
-    case Op::Avg:
-    case Op::User:
-      break;
-  }
-  return a + b;
-}
 
 }  // namespace
 
@@ -145,7 +52,8 @@ Workload::Workload(Team& team, const Cell& cell)
       cell_(cell),
       shape_(shape_of(cell.collective)),
       elements_(elements_of(cell)),
-      blocks_(elements_, team.size(), has_counts(cell.collective)) {
+      blocks_(elements_, team.size(), has_counts(cell.collective)),
+      lines_{lines_of(cell.dtype, Data::Exact), lines_of(cell.dtype, Data::Order)} {
   const int pes = team.size();
   in_elements_ = bench::in_elements(shape_, blocks_, team.pe(), elements_);
   out_elements_ = bench::out_elements(shape_, blocks_, team.pe(), elements_);
@@ -204,36 +112,44 @@ Workload::Buffers Workload::buffers(std::uint64_t call) const {
   return at;
 }
 
-void Workload::produce(const Buffers& at, std::uint64_t call) const {
-  with_type(cell_.dtype, [&](auto* type) {
-    fill<std::remove_pointer_t<decltype(type)>>(at.in, in_elements_, team_.pe(), call);
-  });
+bool Workload::reveals_order() const noexcept {
+  const bool floating = cell_.dtype == DType::F32 || cell_.dtype == DType::F64 ||
+                        cell_.dtype == DType::F16 || cell_.dtype == DType::BF16;
+  return floating && reduces(cell_.collective) && cell_.op == Op::Sum;
+}
+
+void Workload::produce(const Buffers& at, std::uint64_t call, Data data) const {
+  write_lines(at.in, lines(data), seed_of(team_.pe(), call), in_elements_ * size_of(cell_.dtype));
 }
 
 double Workload::consume(const Buffers& at) const {
   return static_cast<double>(read_all(at.out, out_elements_ * size_of(cell_.dtype)));
 }
 
-int Workload::expected(std::size_t index, std::uint64_t call) const {
+template <class T>
+T Workload::expected(std::size_t index, std::uint64_t call, Data data) const {
+  const int pes = team_.size();
   if (cell_.collective == Collective::RingShift) {
-    return value_of((team_.pe() + team_.size() - 1) % team_.size(), index, call);
+    return element_of<T>(lines(data), (team_.pe() + pes - 1) % pes, index, call);
   }
   if (!reduces(cell_.collective)) {
     const Source from = source_of(shape_, blocks_, team_.pe(), index);
-    return value_of(from.pe, from.index, call);
+    return element_of<T>(lines(data), from.pe, from.index, call);
   }
-  const int pes = team_.size();
   const std::size_t at = shape_.out == Holds::Block ? blocks_.begin(team_.pe()) + index : index;
-  int result = value_of(0, at, call);
-  for (int pe = 1; pe < pes; ++pe) result = fold(cell_.op, result, value_of(pe, at, call));
-  return cell_.op == Op::Avg ? result / pes : result;
+  return folded<T>(lines(data), cell_.op, pes, at, call);
 }
 
 std::size_t Workload::wrong(const Buffers& at, std::uint64_t call, std::size_t first,
-                            std::size_t stride) const {
+                            std::size_t stride, Data data) const {
   return with_type(cell_.dtype, [&](auto* type) {
-    return count_wrong<std::remove_pointer_t<decltype(type)>>(
-        at.out, out_elements_, first, stride, [&](std::size_t i) { return expected(i, call); });
+    using T = std::remove_pointer_t<decltype(type)>;
+    std::size_t wrong = 0;
+    for (std::size_t i = first; i < out_elements_; i += stride) {
+      const T right = expected<T>(i, call, data);
+      wrong += std::memcmp(at.out + i * sizeof(T), &right, sizeof(T)) != 0 ? 1 : 0;
+    }
+    return wrong;
   });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/data.hpp"
 #include "bench/shape.hpp"
 #include "tutti/tutti.hpp"
 
@@ -64,13 +66,16 @@ class Workload {
   Buffers buffers(std::uint64_t call) const;
 
   /// Writes the whole input of a call: data are a function of PE, index and call.
-  void produce(const Buffers& at, std::uint64_t call) const;
+  void produce(const Buffers& at, std::uint64_t call, Data data = Data::Exact) const;
   /// Reads the whole output; the result must be used.
   double consume(const Buffers& at) const;
   /// Elements of the output of call `call` that are wrong: all are checked, or every `stride`-th
-  /// from `first`.
+  /// from `first`. The reference is the left fold in PE order; of `Data::Order` only what keeps
+  /// `Contract::Ordered` is right.
   std::size_t wrong(const Buffers& at, std::uint64_t call, std::size_t first = 0,
-                    std::size_t stride = 1) const;
+                    std::size_t stride = 1, Data data = Data::Exact) const;
+  /// Whether `Data::Order` mean something here: sums of floating-point numbers.
+  bool reveals_order() const noexcept;
   /// What the cycle wants between calls.
   void between(std::uint64_t call) const;
 
@@ -78,13 +83,16 @@ class Workload {
   void run(const Buffers& at, const Call& call) const;
 
  private:
-  int expected(std::size_t index, std::uint64_t call) const;
+  template <class T>
+  T expected(std::size_t index, std::uint64_t call, Data data) const;
+  const Lines& lines(Data data) const { return lines_[static_cast<std::size_t>(data)]; }
 
   Team& team_;
   Cell cell_;
   Shape shape_;
   std::size_t elements_ = 0;
   Blocks blocks_;
+  std::array<Lines, kDatas> lines_;
   std::size_t in_elements_ = 0;
   std::size_t out_elements_ = 0;
   std::vector<std::size_t> counts_;      ///< empty where all blocks are equal

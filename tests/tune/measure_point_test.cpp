@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,8 +22,10 @@ using namespace bench;
 using Status = MeasuredCandidate::Status;
 using ::testing::HasSubstr;
 
+constexpr std::size_t kBytes = 1024;
+
 const char* anything(const Problem&) { return nullptr; }
-std::size_t no_scratch(const Problem&, const Params&) { return 0; }
+std::size_t scratch(const Problem&, const Params&) { return kBytes; }
 Traffic no_traffic(const Problem&, const Params&, int) { return {}; }
 
 void leave_zeros(Execution& x, const Params&) {
@@ -46,21 +50,52 @@ void loop_for_ever_on_pe_1(Execution& x, const Params&) {
   x.await_all(1);
 }
 
-constexpr Algorithm broken(const char* name, void (*run)(Execution&, const Params&)) {
-  return {Collective::Allreduce, name, "", "", true, {}, anything, no_scratch, no_traffic, run};
+/// An allreduce that is right: everyone stages, everyone folds in PE order, or from the last PE.
+void fold_all(Execution& x, std::byte* out, bool from_the_last = false) {
+  const Staged range = x.reserve(kBytes, 1);
+  x.stage(range, 0, x.in(), kBytes);
+  x.publish(1);
+  x.await_all(1);
+  const auto sources = x.sources();
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    sources[i] =
+        x.read(static_cast<int>(from_the_last ? sources.size() - 1 - i : i), range, 0, kBytes);
+  }
+  x.fold(out, sources, x.problem().count);
 }
+void swap_two_chunks(Execution& x, const Params&) {
+  fold_all(x, x.out());
+  std::swap_ranges(x.out(), x.out() + 256, x.out() + 256);
+}
+void repeat_data_of_8_calls_ago(Execution& x, const Params&) {
+  thread_local std::deque<std::array<std::byte, kBytes>> results;
+  fold_all(x, results.emplace_back().data());
+  if (results.size() > 9) results.pop_front();
+  x.copy(x.out(), results.size() > 8 ? results.front().data() : results.back().data(), kBytes);
+}
+void fold_from_the_last(Execution& x, const Params&) { fold_all(x, x.out(), true); }
+
+constexpr Algorithm broken(const char* name, void (*run)(Execution&, const Params&)) {
+  return {Collective::Allreduce, name, "", "", true, {}, anything, scratch, no_traffic, run};
+}
+constexpr Algorithm kSwapper = broken("swapper", swap_two_chunks);
+constexpr Algorithm kStale = broken("stale", repeat_data_of_8_calls_ago);
+constexpr Algorithm kReversed = broken("reversed", fold_from_the_last);
 constexpr Algorithm kZeros = broken("zeros", leave_zeros);
 constexpr Algorithm kThrower = broken("thrower", throw_on_pe_1);
 constexpr Algorithm kWaiter = broken("waiter", wait_for_ever);
 constexpr Algorithm kLooper = broken("looper", loop_for_ever_on_pe_1);
 
+constexpr std::chrono::milliseconds kSilence{10'000};  ///< of a child
+
 /// PE 0's points; none if too few rounds came in the time.
-std::vector<MeasuredPoint> measured_in(const std::vector<std::string>& choices, double seconds) {
+std::vector<MeasuredPoint> measured_in(const std::vector<std::string>& choices, double seconds,
+                                       int pes, Contract contract) {
   Options options;
-  options.extra_algorithms = {&kZeros, &kThrower, &kWaiter};
+  options.extra_algorithms = {&kZeros, &kThrower, &kWaiter, &kSwapper, &kStale, &kReversed};
   std::vector<MeasuredPoint> points;
   run(
-      2,
+      pes,
       [&](Team& team) {
         PointEffort effort;
         effort.cycles = {Cycle::Same, Cycle::Rotate};
@@ -70,7 +105,8 @@ std::vector<MeasuredPoint> measured_in(const std::vector<std::string>& choices, 
         effort.extra_algorithms = options.extra_algorithms;
         effort.call_deadline = std::chrono::milliseconds(500);
         Cell cell;
-        cell.bytes = 1024;
+        cell.bytes = kBytes;
+        cell.contract = contract;
         auto mine = measure_point(team, cell, effort);
         if (team.pe() == 0) points = std::move(mine);
       },
@@ -79,10 +115,11 @@ std::vector<MeasuredPoint> measured_in(const std::vector<std::string>& choices, 
 }
 
 /// On a busy machine rounds are few and far between.
-std::vector<MeasuredPoint> measured(const std::vector<std::string>& choices) {
+std::vector<MeasuredPoint> measured(const std::vector<std::string>& choices, int pes = 2,
+                                    Contract contract = Contract::Consistent) {
   std::vector<MeasuredPoint> points;
   for (double seconds = 0.3; points.empty() && seconds < 10; seconds *= 3) {
-    points = measured_in(choices, seconds);
+    points = measured_in(choices, seconds, pes, contract);
   }
   return points;
 }
@@ -109,6 +146,40 @@ TEST(MeasurePoint, wrong_throwing_and_hanging_candidates_are_reported_and_the_ot
   EXPECT_EQ(candidate(point, "zeros").regret, 0) << "what is wrong is not compared with";
 }
 
+TEST(MeasurePoint, data_of_another_place_or_of_an_earlier_call_are_wrong) {
+  const auto points = measured({"one_shot", "swapper", "stale"});
+  ASSERT_FALSE(points.empty());
+  EXPECT_EQ(candidate(points[0], "swapper").status, Status::Wrong);
+  EXPECT_EQ(candidate(points[0], "stale").status, Status::Wrong);
+  EXPECT_EQ(candidate(points[0], "one_shot").status, Status::Measured)
+      << candidate(points[0], "one_shot").reason;
+}
+
+TEST(MeasurePoint, who_claims_to_keep_the_order_and_does_not_is_wrong) {
+  const auto ordered = measured({"one_shot", "reversed"}, 3, Contract::Ordered);
+  ASSERT_FALSE(ordered.empty());
+  EXPECT_EQ(candidate(ordered[0], "reversed").status, Status::Wrong);
+  EXPECT_EQ(candidate(ordered[0], "one_shot").status, Status::Measured)
+      << candidate(ordered[0], "one_shot").reason;
+}
+
+TEST(MeasurePoint, a_trial_sees_who_does_not_keep_the_order) {
+  for (const Contract contract : {Contract::Ordered, Contract::Consistent}) {
+    std::vector<Trial> trials;
+    run(3, [&](Team& team) {
+      Cell cell;
+      cell.bytes = kBytes;
+      cell.contract = contract;
+      auto mine = try_candidates(team, cell, {"one_shot", "reversed", "swapper"}, kSilence);
+      if (team.pe() == 0) trials = std::move(mine);
+    });
+    ASSERT_EQ(trials.size(), 3u);
+    EXPECT_TRUE(trials[0].right) << trials[0].reason;
+    EXPECT_EQ(trials[1].wrong, contract == Contract::Ordered) << trials[1].reason;
+    EXPECT_TRUE(trials[2].wrong) << trials[2].reason;
+  }
+}
+
 TEST(MeasurePoint, the_built_in_choice_is_always_among_the_candidates) {
   const auto points = measured({"ring"});
   ASSERT_FALSE(points.empty());
@@ -123,9 +194,9 @@ TEST(MeasurePoint, a_candidate_that_loops_for_ever_ends_its_child_and_nothing_el
   std::vector<Trial> trials;
   run(2, [&](Team& team) {
     Cell cell;
-    cell.bytes = 1024;
+    cell.bytes = kBytes;
     const std::vector<std::string> choices = {"one_shot", "looper", "ring"};
-    auto mine = try_candidates(team, cell, choices, std::chrono::milliseconds(10'000));
+    auto mine = try_candidates(team, cell, choices, kSilence);
     if (team.pe() == 0) trials = std::move(mine);
   });
   ASSERT_EQ(trials.size(), 3u);
@@ -140,10 +211,12 @@ TEST(MeasurePoint, a_candidate_that_loops_for_ever_ends_its_child_and_nothing_el
 /// The child's side: "try allreduce ... CHOICE...", as tutti-tune has it.
 int try_as_child(const std::vector<std::string>& arguments) {
   Cell cell;
-  cell.bytes = 1024;
+  cell.bytes = kBytes;
   const std::size_t options = bench::trial_arguments(cell, 2, {}).size();
-  return bench::run_trials(
-      cell, 2, {arguments.begin() + static_cast<int>(options), arguments.end()}, {&kLooper});
+  cell.contract = contract_from(arguments[options - 1]);
+  return bench::run_trials(cell, std::stoi(arguments[3]),
+                           {arguments.begin() + static_cast<int>(options), arguments.end()},
+                           {&kLooper, &kSwapper, &kReversed});
 }
 
 }  // namespace tutti::tests
