@@ -32,7 +32,12 @@ void add_sizes(std::vector<NamedCell>& all, const Team& team, Cell cell,
   }
   const std::string name = algorithm == nullptr ? "" : algorithm->name;
   stem += name.empty() ? "auto" : name;
-  for (cell.bytes = kSmallest; cell.bytes <= kLargest; cell.bytes *= 2) {
+  std::size_t last = 0;
+  for (std::size_t bytes = kSmallest; bytes <= kLargest; bytes *= 2) {
+    cell.bytes = bytes;
+    cell.bytes = whole_bytes(cell, team.size());
+    if (cell.bytes == last) continue;  // one element a PE again
+    last = cell.bytes;
     if (algorithm != nullptr && algorithm->supports(problem_of(cell, team, 0)) != nullptr) continue;
     all.push_back({stem + "/bytes:" + std::to_string(cell.bytes), name, cell});
   }

@@ -32,6 +32,13 @@ Shape shape_of(Collective collective) {
   return {};
 }
 
+std::size_t whole_elements(Collective collective, std::size_t elements, int pes) {
+  const auto p = static_cast<std::size_t>(pes);
+  if (has_blocks(collective)) return std::max<std::size_t>(1, elements / p) * p;
+  // Of uneven blocks the first has one part.
+  return std::max<std::size_t>(elements, has_counts(collective) ? p * (p + 1) / 2 : 1);
+}
+
 Blocks::Blocks(std::size_t elements, int pes, bool uneven) {
   const auto p = static_cast<std::size_t>(pes);
   const std::size_t parts = p * (p + 1) / 2;

@@ -44,6 +44,10 @@ class Blocks {
   std::vector<std::size_t> begins_;  ///< pes + 1
 };
 
+/// The elements that a measurement of `elements` really has, all blocks together: where each PE has
+/// a block, at least one element a PE, and equal blocks drop the remainder; else at least one.
+std::size_t whole_elements(Collective collective, std::size_t elements, int pes);
+
 /// Elements of PE `pe`'s buffer on the in and the out side, whoever is root. With a block for each
 /// PE on both sides, everyone sends PE j a block of `blocks.size(j)`.
 std::size_t in_elements(const Shape& shape, const Blocks& blocks, int pe, std::size_t vector);

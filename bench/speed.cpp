@@ -89,11 +89,12 @@ double bound_seconds(const Cell& cell, const Team& team, const MachineSpeed& spe
                      double line_ns) {
   // Each PE writes its input and reads its output (local); whatever the algorithm, the bytes of
   // the result that come from others have to cross (nccl-tests' busbw factors).
-  const auto bytes = static_cast<double>(cell.bytes);
+  const std::size_t whole = whole_bytes(cell, team.size());
+  const auto bytes = static_cast<double>(whole);
   const double crossing = bytes * bus_factor(cell.collective, team.size());
   // Of uneven blocks the last PE has the largest.
   const Shape shape = shape_of(cell.collective);
-  const std::size_t elements = cell.bytes / size_of(cell.dtype);
+  const std::size_t elements = whole / size_of(cell.dtype);
   const Blocks blocks(elements, team.size(), has_counts(cell.collective));
   const int last = team.size() - 1;
   const double local = static_cast<double>(

@@ -25,10 +25,6 @@ std::string_view name_of(Placement placement) {
   return kNames[static_cast<std::size_t>(placement)];
 }
 
-namespace {
-std::size_t elements_of(const Cell& cell) { return cell.bytes / size_of(cell.dtype); }
-}  // namespace
-
 Problem problem_of(const Cell& cell, const Team& team, int line_ns) {
   Problem problem;
   problem.collective = cell.collective;
@@ -39,7 +35,7 @@ Problem problem_of(const Cell& cell, const Team& team, int line_ns) {
   problem.shared_address_space = team.shared_address_space();
   problem.pes = team.size();
   problem.line_ns = line_ns;
-  problem.count = elements_of(cell);
+  problem.count = whole_bytes(cell, team.size()) / size_of(cell.dtype);
   if (has_blocks(cell.collective)) problem.count /= static_cast<std::size_t>(team.size());
   if (cell.collective == Collective::Alltoallv) problem.count = 0;  // not equal on all PEs
   return problem;
@@ -51,7 +47,7 @@ Workload::Workload(Team& team, const Cell& cell)
     : team_(team),
       cell_(cell),
       shape_(shape_of(cell.collective)),
-      elements_(elements_of(cell)),
+      elements_(whole_bytes(cell, team.size()) / size_of(cell.dtype)),
       blocks_(elements_, team.size(), has_counts(cell.collective)),
       lines_{lines_of(cell.dtype, Data::Exact), lines_of(cell.dtype, Data::Order)} {
   const int pes = team.size();

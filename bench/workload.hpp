@@ -31,9 +31,17 @@ struct Cell {
   Placement placement = Placement::Private;
   Cycle cycle = Cycle::Same;
   Contract contract = Contract::Consistent;
-  /// nccl-tests' size, rounded down to whole elements (and blocks); of alltoallv what a PE sends.
+  /// nccl-tests' size, as `whole_bytes` rounds it; of alltoallv what a PE sends.
   std::size_t bytes = 0;
+
+  friend bool operator==(const Cell&, const Cell&) = default;
 };
+
+/// The size that a cell is really measured at: whole elements (and blocks), and one at least.
+inline std::size_t whole_bytes(const Cell& cell, int pes) {
+  const std::size_t size = size_of(cell.dtype);
+  return whole_elements(cell.collective, cell.bytes / size, pes) * size;
+}
 
 /// The facts of a cell for the tuner.
 Problem problem_of(const Cell& cell, const Team& team, int line_ns);

@@ -32,7 +32,7 @@ Agenda::Agenda(const SweepPlan& plan, std::function<Problem(const Cell&)> proble
     : plan_(plan),
       problem_(std::move(problem)),
       points_(points),
-      grid_(grid_cells(plan)),
+      grid_(grid_cells(plan, problem_(Cell{}).pes)),
       to_do_(grid_),
       least_seconds_(least_seconds(plan.cycles)) {
   std::erase_if(to_do_, [&](const Cell& cell) { return is_known(cell); });

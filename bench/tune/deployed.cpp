@@ -77,7 +77,7 @@ std::vector<RuleCheck> verify(Team& team, const Tuning& file, double seconds) {
   for (const Rule& rule : file.rules) {
     RuleCheck check;
     check.rule = &rule;
-    check.bytes = size_to_check(rule);
+    check.bytes = whole_bytes(cell_of(rule, size_to_check(rule)), team.size());
     if (!rule.pes.contains(static_cast<std::uint64_t>(team.size()))) {
       check.skipped = "another number of PEs";
     } else if (!rule.nodes.contains(1)) {

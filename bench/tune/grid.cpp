@@ -53,7 +53,7 @@ std::vector<std::size_t> grid_sizes(std::size_t smallest, std::size_t largest) {
   return sizes;
 }
 
-std::vector<Cell> grid_cells(const SweepPlan& plan) {
+std::vector<Cell> grid_cells(const SweepPlan& plan, int pes) {
   const std::vector<std::size_t> sizes = grid_sizes(plan.smallest, plan.largest);
   std::vector<Cell> cells;
   for (int step = 0; step <= 3; ++step) {
@@ -61,7 +61,8 @@ std::vector<Cell> grid_cells(const SweepPlan& plan) {
       for (std::size_t i = 0; i < sizes.size(); ++i) {
         if (level_of(i, sizes.size()) + delay_of(cell.collective) != step) continue;
         cell.bytes = sizes[i];
-        cells.push_back(cell);
+        cell.bytes = whole_bytes(cell, pes);
+        if (std::ranges::find(cells, cell) == cells.end()) cells.push_back(cell);
       }
     }
   }

@@ -24,10 +24,11 @@ struct SweepPlan {
 /// The sizes from smallest to largest, four times apart, and the largest.
 std::vector<std::size_t> grid_sizes(std::size_t smallest, std::size_t largest);
 
-/// The cells of the plan (their cycle is the first), best use first: every kind of problem at a few
-/// sizes before any of them at more, so that a small budget says something about all of them; the
-/// collectives that programs spend their time in a step ahead of the others.
-std::vector<Cell> grid_cells(const SweepPlan& plan);
+/// The cells of the plan on teams of `pes` (their cycle is the first), with the sizes that they are
+/// really measured at, none twice. Best use first: every kind of problem at a few sizes before any
+/// of them at more, so that a small budget says something about all of them; the collectives that
+/// programs spend their time in a step ahead of the others.
+std::vector<Cell> grid_cells(const SweepPlan& plan, int pes);
 
 /// The problem of a measured point, at another size.
 Cell cell_like(const MeasuredPoint& point, std::size_t bytes);

@@ -208,6 +208,10 @@ int run_try(const Arguments& args) {
   problem.shared_address_space = true;  // that of the trials
   if (choices.empty()) choices = candidates(problem);
   for (const std::string& choice : choices) parse_choice(cell.collective, choice, "try");
+  if (const std::size_t whole = whole_bytes(cell, args.pes); whole != cell.bytes) {
+    fmt::print(stderr, "--bytes {}: tried with {} bytes, whole elements and one a PE at least\n",
+               cell.bytes, whole);
+  }
   return run_trials(cell, args.pes, choices);
 }
 

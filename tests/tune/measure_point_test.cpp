@@ -180,6 +180,26 @@ TEST(MeasurePoint, a_trial_sees_who_does_not_keep_the_order) {
   }
 }
 
+TEST(MeasurePoint, a_size_below_an_element_a_pe_is_measured_at_one_a_pe) {
+  run(3, [](Team& team) {
+    for (const Collective collective : {Collective::Allgather, Collective::ReduceScatter}) {
+      Cell cell;
+      cell.collective = collective;
+      cell.dtype = DType::F64;
+      cell.bytes = 8;
+      const Workload work(team, cell);
+      EXPECT_EQ(work.elements(), 3u);
+      EXPECT_EQ(bytes_of(problem_of(cell, team, 0)), 24u);
+      EXPECT_EQ(whole_bytes(cell, team.size()), 24u);
+      const Workload::Buffers at = work.buffers(1);
+      work.produce(at, 1);
+      work.run(at, {});
+      EXPECT_EQ(work.wrong(at, 1), 0u);
+      EXPECT_GT(work.out_elements(), 0u);
+    }
+  });
+}
+
 TEST(MeasurePoint, the_built_in_choice_is_always_among_the_candidates) {
   const auto points = measured({"ring"});
   ASSERT_FALSE(points.empty());

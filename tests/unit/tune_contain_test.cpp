@@ -4,6 +4,9 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include <algorithm>
+#include <string>
+
 #include "bench/tune/contain.hpp"
 #include "bench/tune/grid.hpp"
 #include "tutti/error.hpp"
@@ -91,7 +94,7 @@ TEST(TuneGrid, every_kind_is_seen_at_a_few_sizes_before_any_is_seen_at_more) {
   const std::vector<std::size_t> sizes = grid_sizes(plan.smallest, plan.largest);
   EXPECT_EQ(sizes.front(), 8u);
   EXPECT_EQ(sizes.back(), plan.largest);
-  const std::vector<Cell> cells = grid_cells(plan);
+  const std::vector<Cell> cells = grid_cells(plan, 2);
   // Where nothing is reduced the contract makes no difference.
   EXPECT_EQ(cells.size(), 2 * 3 * sizes.size());
   std::size_t first_small = 0;
@@ -110,10 +113,36 @@ TEST(TuneGrid, other_collectives_come_a_step_later_and_none_is_left_out) {
   plan.placements = {Placement::Private};
   plan.contracts = {Contract::Consistent};
   plan.cycles = {Cycle::Same};
-  const std::vector<Cell> cells = grid_cells(plan);
+  const std::vector<Cell> cells = grid_cells(plan, 2);
   EXPECT_EQ(cells.size(), 2 * grid_sizes(plan.smallest, plan.largest).size());
   EXPECT_EQ(cells.front().collective, Collective::Allreduce);
   EXPECT_EQ(cells.back().collective, Collective::Scatter);
+}
+
+TEST(TuneGrid, no_size_is_empty_and_none_comes_twice) {
+  SweepPlan plan;
+  for (std::size_t c = 0; c < kCollectives; ++c) {
+    plan.collectives.push_back(static_cast<Collective>(c));
+  }
+  plan.types = {DType::F64, DType::F32, DType::U8};
+  plan.placements = {Placement::Private};
+  plan.contracts = {Contract::Consistent};
+  plan.cycles = {Cycle::Same};
+  plan.smallest = 1;
+  for (const int pes : {2, 3, 8, 33}) {
+    const std::vector<Cell> cells = grid_cells(plan, pes);
+    for (const Cell& cell : cells) {
+      const std::string what = std::string(name_of(cell.collective)) + " of " +
+                               std::to_string(cell.bytes) + " bytes, PEs: " + std::to_string(pes);
+      const std::size_t elements = cell.bytes / size_of(cell.dtype);
+      EXPECT_EQ(elements * size_of(cell.dtype), cell.bytes) << what;
+      EXPECT_EQ(std::ranges::count(cells, cell), 1) << what;
+      const Blocks blocks(elements, pes, has_counts(cell.collective));
+      const bool one_vector = !has_blocks(cell.collective) && !has_counts(cell.collective);
+      EXPECT_GE(one_vector ? elements : blocks.size(0), 1u) << what;
+      EXPECT_EQ(one_vector ? elements : blocks.total(), elements) << what;
+    }
+  }
 }
 
 }  // namespace
