@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "bench/tune/kinds.hpp"
+
 namespace tutti::bench {
 namespace {
 
@@ -44,6 +46,44 @@ int number_from(const std::string& option, const std::string& text) {
     refuse(fmt::format("{} \"{}\" is not a whole number", option, text));
   }
   return value;
+}
+
+/// All but the size.
+Problem kind_of(const Arguments& args) {
+  Problem problem;
+  problem.collective = collective_from(args.collective);
+  problem.dtype = dtype_from(args.dtype);
+  problem.op = op_from(args.op);
+  problem.memory = memory_from(args.kind);
+  problem.contract = contract_from(args.contract);
+  problem.pes = args.pes;
+  problem.nodes = args.nodes;
+  problem.reachable = args.nodes == 1;
+  problem.line_ns = args.line_ns;
+  problem.shared_address_space = args.threads;
+  if (!has_meaning(problem)) {
+    refuse(fmt::format("--op {} --dtype {}: bitwise operations are for integers", args.op,
+                       args.dtype));
+  }
+  if (args.nodes > args.pes) {
+    refuse(fmt::format("--nodes {}: {} PEs are on 1 to {} nodes", args.nodes, args.pes, args.pes));
+  }
+  if (args.threads && args.nodes > 1) {
+    refuse(fmt::format("--nodes {} --threads: threads of one process are on 1 node", args.nodes));
+  }
+  return problem;
+}
+
+/// The size as said; refused where elements would be left over.
+std::size_t bytes_of(const Arguments& args, const Problem& kind) {
+  const std::size_t bytes = parse_size("--bytes", args.bytes);
+  const std::size_t grain = grain_of(kind);
+  if (bytes % grain == 0) return bytes;
+  const std::string blocks = has_blocks(kind.collective)
+                                 ? fmt::format(", an element for each of {} PEs", kind.pes)
+                                 : std::string();
+  refuse(fmt::format("--bytes {}: {} of {} takes multiples of {} bytes{}", args.bytes,
+                     args.collective, args.dtype, grain, blocks));
 }
 
 }  // namespace
@@ -89,30 +129,27 @@ std::vector<int> pe_counts_of(const Arguments& args, int pes) {
 }
 
 Problem problem_of(const Arguments& args) {
-  Problem problem;
-  problem.collective = collective_from(args.collective);
-  problem.dtype = dtype_from(args.dtype);
-  problem.op = op_from(args.op);
-  problem.memory = memory_from(args.kind);
-  problem.contract = contract_from(args.contract);
-  problem.pes = args.pes;
-  problem.nodes = args.nodes;
-  problem.line_ns = args.line_ns;
-  problem.shared_address_space = args.threads;
-  problem.count = 1;
-  problem.count = parse_size("--bytes", args.bytes) / bytes_of(problem);
+  Problem problem = kind_of(args);
+  const std::size_t bytes = bytes_of(args, problem);
+  if (problem.collective == Collective::Alltoallv) {
+    if (bytes == 0) return problem;
+    refuse(fmt::format(
+        "--bytes {}: only 0 is allowed for alltoallv, whose counts are not equal on all PEs",
+        args.bytes));
+  }
+  problem.count = bytes / grain_of(problem);
   return problem;
 }
 
 Cell cell_of(const Arguments& args) {
-  const Problem problem = problem_of(args);
+  const Problem problem = kind_of(args);
   Cell cell;
   cell.collective = problem.collective;
   cell.dtype = problem.dtype;
   cell.op = problem.op;
   cell.placement = placement_in(problem.memory);
   cell.contract = problem.contract;
-  cell.bytes = parse_size("--bytes", args.bytes);
+  cell.bytes = bytes_of(args, problem);
   return cell;
 }
 

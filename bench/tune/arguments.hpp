@@ -38,6 +38,7 @@ struct Arguments {
   std::string op = "sum";
   std::string kind = "private";
   std::string contract = "consistent";
+  std::string algorithm;  ///< what the call insists on; empty: nothing
   std::vector<std::string> choices;
 };
 

@@ -69,6 +69,20 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+/// What --tuning or TUTTI_TUNING names; nothing, as in the library, of another machine.
+Tuning file_that_decides(const Arguments& args) {
+  const char* named = std::getenv("TUTTI_TUNING");
+  const std::string file = !args.file.empty() ? args.file : named != nullptr ? named : "";
+  if (file.empty()) return {};
+  Tuning tuning = read_tuning(file);
+  if (args.any_machine) return tuning;
+  const auto differing = differences(tuning, this_machine(), 0);
+  if (differing.empty()) return tuning;
+  fmt::print("not used    {}, measured on another machine: {}; --any-machine uses it\n", file,
+             fmt::join(differing, "; "));
+  return {};
+}
+
 /// Not the JSON of tutti-bench, whose first key is "context".
 bool is_tuning_file(const std::string& text) {
   return text.find("\"benchmarks\"") == std::string::npos;
@@ -120,12 +134,11 @@ int run_show(const Arguments& args) {
 }
 
 int run_explain(const Arguments& args) {
+  const Problem problem = problem_of(args);
   const char* environment = std::getenv("TUTTI_ALGORITHM");
-  const char* named = std::getenv("TUTTI_TUNING");
-  const std::string file = !args.file.empty() ? args.file : named != nullptr ? named : "";
-  const Tuning tuning = file.empty() ? Tuning{} : read_tuning(file);
   const Explanation said =
-      explain(problem_of(args), tuning, {.environment = environment == nullptr ? "" : environment});
+      explain(problem, file_that_decides(args),
+              {.call = args.algorithm, .environment = environment == nullptr ? "" : environment});
   fmt::print("{}", to_string(said));
   return 0;
 }

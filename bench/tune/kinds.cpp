@@ -76,6 +76,13 @@ std::vector<Problem> kinds_of(std::span<const Rule* const> rules, bool threads) 
   return kinds;
 }
 
+bool has_meaning(const Problem& problem) {
+  const bool bitwise = problem.op == Op::And || problem.op == Op::Or || problem.op == Op::Xor;
+  if (!reduces(problem.collective)) return true;
+  if ((problem.dtype == DType::User) != (problem.op == Op::User)) return false;
+  return !bitwise || problem.dtype == DType::User || is_integer(problem.dtype);
+}
+
 std::vector<std::uint64_t> sizes_of(std::span<const Rule* const> rules) {
   std::set<std::uint64_t> sizes;
   for (std::uint64_t bytes = kSmallestKind; bytes <= kLargestKind; bytes *= 2) sizes.insert(bytes);

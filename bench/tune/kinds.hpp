@@ -18,6 +18,10 @@ inline constexpr std::uint64_t kLargestKind = std::uint64_t{1} << 30;
 /// `threads`: whether PEs of one node are threads of one process.
 std::vector<Problem> kinds_of(std::span<const Rule* const> rules, bool threads);
 
+/// Whether the type has the operation: bitwise ones are for integers, and a program's own operation
+/// is for elements of its own.
+bool has_meaning(const Problem& problem);
+
 /// Sizes at which a choice may begin, in ascending order.
 std::vector<std::uint64_t> sizes_of(std::span<const Rule* const> rules);
 

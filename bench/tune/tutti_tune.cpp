@@ -73,6 +73,9 @@ void add_about_files(CLI::App& app, Arguments& args) {
       ->check(CLI::Range(0, 100000));
   explain->add_flag("--threads", args.threads, "PEs are threads of one process");
   explain->add_option("--tuning", args.file, "a tuning file; default TUTTI_TUNING");
+  explain->add_flag("--any-machine", args.any_machine, "use a file of another machine");
+  explain->add_option("--algorithm", args.algorithm,
+                      "what the call itself insists on, as two_shot:chunk_bytes=64K");
 
   CLI::App* diff = app.add_subcommand("diff", "which calls would another file change?");
   diff->add_option("before", args.file)->required();

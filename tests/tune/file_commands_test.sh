@@ -1,0 +1,83 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# file_commands_test.sh TUTTI_TUNE CORPUS: what the commands about files say, word by word. Nothing is
+# measured.
+set -euo pipefail
+tune=$1 corpus=$2
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir"
+unset TUTTI_TUNING TUTTI_ALGORITHM
+
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+# says STATUS TEXT COMMAND...: runs it; it ends with the status and says the text (a regular
+# expression), on stderr if the status is 2.
+says() {
+  local wanted=$1 text=$2 got=0
+  shift 2
+  "$@" >out.txt 2>err.txt || got=$?
+  [ "$got" = "$wanted" ] || {
+    cat out.txt err.txt
+    fail "$* ended with $got, expected $wanted"
+  }
+  local where=out.txt
+  [ "$got" != 2 ] || where=err.txt
+  grep -qE -- "$text" $where || {
+    cat out.txt err.txt
+    fail "$* does not say '$text'"
+  }
+}
+also() { grep -qE -- "$1" out.txt || { cat out.txt; fail "... does not say '$1'"; }; }
+never() { ! grep -qE -- "$1" out.txt || { cat out.txt; fail "... says '$1'"; }; }
+
+rule='{"collective": "allreduce", "pes": [2, 2], "bytes": [1024, 8192], "algorithm": "two_shot"}'
+echo '{"tutti_tuning": 1, "rules": ['"$rule"']}' >here.json
+echo '{"tutti_tuning": 1, "machine": {"cpu": "No Such CPU"}, "rules": ['"$rule"']}' >elsewhere.json
+
+echo "== explain answers with the file of this machine, in its range only"
+ask=("$tune" explain allreduce --bytes 4096)
+says 0 'chosen by +file: here.json:1 rules\[0\]' "${ask[@]}" --tuning here.json
+also 'algorithm +two_shot:'
+says 0 'chosen by +file: here.json' env TUTTI_TUNING=here.json "${ask[@]}"
+says 0 'chosen by +built-in' "$tune" explain allreduce --bytes 16K --tuning here.json
+says 0 'chosen by +built-in' "${ask[@]}" --pes 4 --tuning here.json
+
+echo "== explain does not use a file of another machine, as the library would not"
+says 0 'not used +elsewhere.json, measured on another machine: cpu: .No Such CPU. in the file' \
+  "${ask[@]}" --tuning elsewhere.json
+also 'chosen by +built-in'
+also 'algorithm +one_shot:'
+says 0 'not used +elsewhere.json' env TUTTI_TUNING=elsewhere.json "${ask[@]}"
+says 0 'chosen by +file: elsewhere.json' "${ask[@]}" --tuning elsewhere.json --any-machine
+never 'not used'
+
+echo "== explain can be asked the whole precedence"
+says 0 'chosen by +call' env TUTTI_ALGORITHM=allreduce=ring "${ask[@]}" --tuning here.json \
+  --algorithm two_shot:chunk_bytes=4K
+also 'algorithm +two_shot:.*chunk_bytes=4096'
+says 0 'chosen by +environment' env TUTTI_ALGORITHM=allreduce=ring "${ask[@]}" --tuning here.json
+also 'algorithm +ring:'
+says 2 "one_shoot.*did you mean 'one_shot'" "${ask[@]}" --algorithm one_shoot
+says 2 'ring.* cannot solve .*ordered' "${ask[@]}" --algorithm ring --contract ordered
+
+echo "== PEs of two nodes do not reach each other's memory"
+says 0 'excluded +symmetric_push: needs peers that are reached' \
+  "${ask[@]}" --pes 4 --nodes 2 --memory symmetric
+says 0 'chosen by' "${ask[@]}" --pes 4 --memory symmetric
+never 'excluded +symmetric_push'
+
+echo "== explain refuses problems that there are not"
+says 2 '--bytes 3: allreduce of f32 takes multiples of 4 bytes' "$tune" explain allreduce --bytes 3
+says 2 '--bytes 20: allgather of f32 takes multiples of 12 bytes, an element for each of 3 PEs' \
+  "$tune" explain allgather --pes 3 --bytes 20
+says 0 '0 bytes' "$tune" explain allreduce --bytes 0
+says 2 '--bytes 8: only 0 is allowed for alltoallv' "$tune" explain alltoallv --bytes 8
+says 2 '--nodes 3: 2 PEs are on 1 to 2 nodes' "${ask[@]}" --nodes 3
+says 2 '--nodes 2 --threads: ' "${ask[@]}" --nodes 2 --threads
+says 2 '--op and --dtype f32: bitwise operations are for integers' "${ask[@]}" --op and
+says 2 '--bytes 3: allreduce of f32' "$tune" try allreduce --bytes 3 ring
+
+echo "all well"
