@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <optional>
 
 #include "bench/tune/choosing.hpp"
 #include "bench/tune/curves.hpp"
@@ -12,7 +15,9 @@
 namespace tutti::bench {
 namespace {
 
-Curves curves_of(const Problem& kind, const Tuning& file) {
+constexpr int kNearLine = 40;
+
+std::optional<Curves> measured_curves(const Problem& kind, const Tuning& file) {
   for (const Row& row : rows_of(file.points)) {
     Problem measured = problem_of(*row.front());
     if (!alike(measured, kind)) continue;
@@ -20,6 +25,16 @@ Curves curves_of(const Problem& kind, const Tuning& file) {
     Curves curves(measured, file.machine);  // the model knows the line transfer that was measured
     curves.add(row);
     return curves;
+  }
+  return std::nullopt;
+}
+
+Curves curves_of(const Problem& kind, const Tuning& file) {
+  if (auto measured = measured_curves(kind, file)) return *measured;
+  if (kind.line_ns == 0) {  // not known counts as near, in the rules too
+    Problem near = kind;
+    near.line_ns = kNearLine;
+    if (auto measured = measured_curves(near, file)) return *measured;
   }
   Curves curves(kind, file.machine);
   for (const Rule& rule : file.rules) {
@@ -61,6 +76,16 @@ std::string short_choice(Collective collective, const std::string& choice) {
   return parsed.params == initial_params(*parsed.algorithm) ? parsed.algorithm->name : choice;
 }
 
+/// Whether there is the same cliff in the near regime, where the rules were measured.
+bool is_told_of_near(const Cliff& cliff, const std::vector<Cliff>& all) {
+  return cliff.problem.line_ns == 0 && std::ranges::any_of(all, [&](const Cliff& other) {
+           Problem problem = other.problem;
+           problem.line_ns = 0;
+           return regime_of(other.problem.line_ns) == "near" && problem == cliff.problem &&
+                  other.before == cliff.before && other.after == cliff.after;
+         });
+}
+
 }  // namespace
 
 std::vector<Cliff> cliffs(const Tuning& file) {
@@ -71,7 +96,10 @@ std::vector<Cliff> cliffs(const Tuning& file) {
   for (const Problem& kind : kinds_of(rules, measured_on_threads(file))) {
     append_cliffs(kind, sizes, file, all);
   }
-  return all;
+  std::vector<Cliff> told;
+  std::ranges::copy_if(all, std::back_inserter(told),
+                       [&](const Cliff& cliff) { return !is_told_of_near(cliff, all); });
+  return told;
 }
 
 std::string to_string(const Cliff& cliff) {

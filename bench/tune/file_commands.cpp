@@ -52,7 +52,7 @@ void print_not_measured(const Tuning& tuning) {
 
 void print_change(const Change& change) {
   const Problem& problem = change.problem;
-  fmt::print("{:<14} {:<4} {:<4} {:<9} {:<10} pes {} nodes {} {:<4} bytes {}..{}\n    {} -> {}\n",
+  fmt::print("{:<14} {:<4} {:<4} {:<9} {:<10} pes {} nodes {} {:<7} bytes {}..{}\n    {} -> {}\n",
              name_of(problem.collective), name_of(problem.dtype), name_of(problem.op),
              name_of(problem.memory), name_of(problem.contract), problem.pes, problem.nodes,
              regime_of(problem.line_ns), change.low, change.high, change.before, change.after);

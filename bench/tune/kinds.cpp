@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
+#include <iterator>
+#include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -12,19 +14,95 @@
 namespace tutti::bench {
 namespace {
 
-constexpr std::array<int, 3> kRegimes = {40, 100, 200};
+/// What is examined beside that which rules name. A regime each; 0 is the one that is not known.
+constexpr std::array<std::uint64_t, 4> kUsualLines = {0, 40, 100, 200};
+/// Powers of two, another number, and more than four: algorithms differ by these.
+constexpr std::array<std::uint64_t, 4> kUsualPes = {2, 3, 4, 8};
+constexpr std::uint64_t kMostPes = 65536;
+constexpr std::array<DType, 4> kUsualTypes = {DType::F32, DType::BF16, DType::F64, DType::I32};
+constexpr std::array<Op, 4> kUsualOps = {Op::Sum, Op::Max, Op::Prod, Op::Avg};
 
-/// Where something may change along a range of numbers.
-void add_ends(const Range& range, std::uint64_t initial, std::set<std::uint64_t>& ends) {
+using Numbers = std::set<std::uint64_t>;
+
+/// Of a range of PEs or nodes: its ends, and what begins behind it.
+void add_ends(const Range& range, std::uint64_t initial, Numbers& ends) {
   ends.insert(range.low.value_or(initial));
-  if (range.high && *range.high < kLargestKind) ends.insert(*range.high);
+  if (!range.high) return;
+  ends.insert(*range.high);
+  ends.insert(*range.high + 1);
+}
+
+/// Where along a number the rules that match change: the first number of each stretch.
+Numbers cuts_of(std::span<const Rule* const> rules, Range Rule::*range) {
+  Numbers cuts;
+  for (const Rule* rule : rules) {
+    const Range& each = rule->*range;
+    if (each.low) cuts.insert(*each.low);
+    if (each.high) cuts.insert(*each.high + 1);
+  }
+  return cuts;
+}
+
+/// The usual line transfers and one of each stretch that has none of them. 0 is no stretch's.
+Numbers lines_of(std::span<const Rule* const> rules) {
+  Numbers lines(kUsualLines.begin(), kUsualLines.end());
+  Numbers cuts = cuts_of(rules, &Rule::line_ns);
+  cuts.erase(0);
+  cuts.insert(1);
+  for (auto cut = cuts.begin(); cut != cuts.end(); ++cut) {
+    const auto next = std::next(cut);
+    const auto inside = lines.lower_bound(*cut);
+    if (inside == lines.end() || (next != cuts.end() && *inside >= *next)) lines.insert(*cut);
+  }
+  return lines;
+}
+
+bool some_rule_is_about(std::span<const Rule* const> rules, Range Rule::*range,
+                        std::uint64_t number) {
+  return std::ranges::any_of(rules,
+                             [&](const Rule* rule) { return (rule->*range).contains(number); });
+}
+
+/// The ends of the rules' ranges, and the usual numbers, as far as some rule is about them.
+Numbers pes_of(std::span<const Rule* const> rules) {
+  Numbers pes(kUsualPes.begin(), kUsualPes.end());
+  for (const Rule* rule : rules) add_ends(rule->pes, 2, pes);
+  std::erase_if(pes, [&](std::uint64_t each) {
+    return each > kMostPes || !some_rule_is_about(rules, &Rule::pes, each);
+  });
+  return pes;
+}
+
+Numbers nodes_of(std::span<const Rule* const> rules) {
+  Numbers nodes;
+  for (const Rule* rule : rules) add_ends(rule->nodes, 1, nodes);
+  std::erase_if(nodes,
+                [&](std::uint64_t each) { return !some_rule_is_about(rules, &Rule::nodes, each); });
+  return nodes;
+}
+
+/// What rules name, the usual one, and one that no rule names if some rule is about all: the first
+/// of the usual ones that is free.
+template <class Fact, std::size_t kCount>
+std::vector<Fact> facts_of(std::span<const Rule* const> rules, std::optional<Fact> Rule::*fact,
+                           const std::array<Fact, kCount>& usual) {
+  std::set<Fact> facts;
+  bool about_all = false;
+  for (const Rule* rule : rules) {
+    if (rule->*fact) facts.insert(*(rule->*fact));
+    about_all = about_all || !(rule->*fact);
+  }
+  if (about_all) {
+    const auto free = std::ranges::find_if(usual, [&](Fact each) { return !facts.contains(each); });
+    if (free != usual.end()) facts.insert(*free);
+  }
+  facts.insert(usual[0]);
+  return {facts.begin(), facts.end()};
 }
 
 template <class Fact>
-std::vector<Fact> facts_or(const std::set<Fact>& named, std::initializer_list<Fact> usual) {
-  std::set<Fact> all = named;
-  if (all.empty()) all.insert(usual);
-  return {all.begin(), all.end()};
+void add(std::vector<Fact>& facts, Fact fact) {
+  if (std::ranges::find(facts, fact) == facts.end()) facts.push_back(fact);
 }
 
 /// Each kind with each fact.
@@ -37,41 +115,49 @@ void each(std::vector<Problem>& kinds, const Facts& facts, Set&& set) {
   kinds = std::move(all);
 }
 
+/// The kinds of one collective, which all rules are about.
+std::vector<Problem> kinds_of_one(std::span<const Rule* const> rules, bool threads) {
+  const Collective collective = rules.front()->collective;
+  std::vector<DType> types = facts_of(rules, &Rule::dtype, kUsualTypes);
+  std::vector<Op> ops = {Op::Sum};
+  std::vector<Contract> contracts = {Contract::Consistent};
+  if (reduces(collective)) {
+    ops = facts_of(rules, &Rule::op, kUsualOps);
+    contracts.push_back(Contract::Ordered);
+    // A program's own operation and its own type come together.
+    if (std::ranges::count(types, DType::User) != 0) add(ops, Op::User);
+    if (std::ranges::count(ops, Op::User) != 0) add(types, DType::User);
+  }
+  std::vector<Problem> kinds(1);
+  kinds[0].collective = collective;
+  each(kinds, pes_of(rules),
+       [](Problem& kind, std::uint64_t p) { kind.pes = static_cast<int>(p); });
+  each(kinds, nodes_of(rules), [threads](Problem& kind, std::uint64_t n) {
+    kind.nodes = static_cast<int>(n);
+    kind.reachable = n == 1;
+    kind.shared_address_space = threads && n == 1;
+  });
+  each(kinds, types, [](Problem& kind, DType type) { kind.dtype = type; });
+  each(kinds, ops, [](Problem& kind, Op op) { kind.op = op; });
+  each(kinds, std::array{Memory::Private, Memory::Symmetric},
+       [](Problem& kind, Memory memory) { kind.memory = memory; });
+  each(kinds, contracts, [](Problem& kind, Contract contract) { kind.contract = contract; });
+  each(kinds, lines_of(rules),
+       [](Problem& kind, std::uint64_t ns) { kind.line_ns = static_cast<int>(ns); });
+  std::erase_if(kinds,
+                [](const Problem& kind) { return kind.nodes > kind.pes || !has_meaning(kind); });
+  return kinds;
+}
+
 }  // namespace
 
 std::vector<Problem> kinds_of(std::span<const Rule* const> rules, bool threads) {
+  std::map<Collective, std::vector<const Rule*>> by_collective;
+  for (const Rule* rule : rules) by_collective[rule->collective].push_back(rule);
   std::vector<Problem> kinds;
-  std::set<Collective> collectives;
-  for (const Rule* rule : rules) collectives.insert(rule->collective);
-  for (const Collective collective : collectives) {
-    std::set<std::uint64_t> pes;
-    std::set<std::uint64_t> nodes;
-    std::set<DType> types;
-    std::set<Op> ops;
-    for (const Rule* rule : rules) {
-      if (rule->collective != collective) continue;
-      add_ends(rule->pes, 2, pes);
-      add_ends(rule->nodes, 1, nodes);
-      if (rule->dtype) types.insert(*rule->dtype);
-      if (rule->op) ops.insert(*rule->op);
-    }
-    std::vector<Contract> contracts = {Contract::Consistent};
-    if (reduces(collective)) contracts.push_back(Contract::Ordered);
-    std::vector<Problem> mine(1);
-    mine[0].collective = collective;
-    each(mine, pes, [](Problem& kind, std::uint64_t p) { kind.pes = static_cast<int>(p); });
-    each(mine, nodes, [threads](Problem& kind, std::uint64_t n) {
-      kind.nodes = static_cast<int>(n);
-      kind.reachable = n == 1;
-      kind.shared_address_space = threads && n == 1;
-    });
-    each(mine, facts_or(types, {DType::F32}), [](Problem& kind, DType t) { kind.dtype = t; });
-    each(mine, facts_or(ops, {Op::Sum}), [](Problem& kind, Op op) { kind.op = op; });
-    each(mine, std::array{Memory::Private, Memory::Symmetric},
-         [](Problem& kind, Memory memory) { kind.memory = memory; });
-    each(mine, contracts, [](Problem& kind, Contract contract) { kind.contract = contract; });
-    each(mine, kRegimes, [](Problem& kind, int line_ns) { kind.line_ns = line_ns; });
-    kinds.insert(kinds.end(), mine.begin(), mine.end());
+  for (const auto& [collective, mine] : by_collective) {
+    const std::vector<Problem> some = kinds_of_one(mine, threads);
+    kinds.insert(kinds.end(), some.begin(), some.end());
   }
   return kinds;
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/tune/choosing.hpp"
@@ -15,7 +16,7 @@ namespace tutti::tests {
 namespace {
 
 using namespace bench;
-using ::testing::HasSubstr;
+using ::testing::ElementsAre;
 
 constexpr std::array<const char*, 4> kChoices = {"one_shot", "one_shot:lag=2", "two_shot", "ring"};
 
@@ -139,6 +140,23 @@ TEST(TuneCliffs, a_rule_that_ends_where_it_is_twice_as_fast_is_one_and_is_named)
   EXPECT_EQ(texts[1],
             "allreduce f32 sum private consistent, 2 PEs, near: at 32772 bytes one_shot takes 2.00 "
             "[1.96, 2.04] times as long as two_shot one element below");
+}
+
+TEST(TuneCliffs, a_cliff_where_the_regime_is_not_known_is_told_of_near_only_if_it_is_there) {
+  const auto regimes = [](const std::string& line_ns) {
+    const Tuning file = parse_tuning(R"({"tutti_tuning": 1, "rules": [
+        {"collective": "allreduce", "pes": [2, 2], "bytes": [1024, 32768], "memory": "private",
+         "contract": "consistent", "algorithm": "two_shot",
+         "evidence": {"bytes": 32768, "median_us": 10, "ci95_us": [9.9, 10.1], "rounds": 30,
+                      "vs_builtin": 2.0}, "line_ns": )" +
+                                         line_ns + "}]}",
+                                     "t.json");
+    std::vector<std::string_view> all;
+    for (const Cliff& cliff : cliffs(file)) all.push_back(regime_of(cliff.problem.line_ns));
+    return all;
+  };
+  EXPECT_THAT(regimes("[0, 79]"), ElementsAre("near", "near"));
+  EXPECT_THAT(regimes("[0, 0]"), ElementsAre("unknown", "unknown"));
 }
 
 TEST(TuneCliffs, what_the_intervals_leave_open_is_none) {

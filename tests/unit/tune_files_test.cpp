@@ -7,7 +7,6 @@
 
 #include "bench/statistics.hpp"
 #include "bench/tune/compare.hpp"
-#include "bench/tune/diff.hpp"
 #include "bench/tune/promises.hpp"
 #include "tune_points.hpp"
 
@@ -15,7 +14,6 @@ namespace tutti::tests {
 namespace {
 
 using namespace bench;
-using ::testing::HasSubstr;
 
 /// What a sweep would say of one cell whose blocks scatter like those of a virtual machine.
 TimedCell made_up(std::mt19937& random, double median_us, std::size_t rounds) {
@@ -82,52 +80,6 @@ TEST(TuneCompare, reads_the_json_of_tutti_bench_and_refuses_other_files) {
   EXPECT_EQ(barrier.rounds, 31u);
   EXPECT_THROW(results_of_bench("{}", "b.json"), Error);
   EXPECT_THROW(results_of_bench("no json", "b.json"), Error);
-}
-
-Tuning with_rule(const std::string& choice, Range bytes) {
-  Rule rule;
-  const Forced forced = parse_choice(Collective::Allreduce, choice, "test");
-  rule.pes = {2, 2};
-  rule.nodes = {1, 1};
-  rule.bytes = bytes;
-  rule.line_ns = {0, 79};
-  rule.memory = Memory::Private;
-  rule.algorithm = forced.algorithm;
-  rule.params = forced.params;
-  Tuning tuning;
-  tuning.rules = {rule};
-  return tuning;
-}
-
-TEST(TuneDiff, equal_files_change_nothing) {
-  const Tuning file = with_rule("ring", {1000, 9000});
-  EXPECT_TRUE(changes(file, file).empty());
-}
-
-TEST(TuneDiff, says_for_which_sizes_the_choice_changes_and_that_bits_may) {
-  const std::vector<Change> all = changes({}, with_rule("ring", {1000, 9000}));
-  ASSERT_EQ(all.size(), 1u);
-  EXPECT_EQ(all[0].low, 1000u);
-  EXPECT_EQ(all[0].high, 9000u);
-  EXPECT_THAT(all[0].before, HasSubstr("one_shot"));
-  EXPECT_THAT(all[0].after, HasSubstr("ring"));
-  EXPECT_TRUE(all[0].bits_may_change) << "a ring adds in another order";
-  EXPECT_FALSE(all[0].measured);
-}
-
-TEST(TuneDiff, bits_do_not_change_between_algorithms_that_keep_the_order) {
-  const std::vector<Change> all = changes({}, with_rule("two_shot", {1000, 9000}));
-  ASSERT_EQ(all.size(), 2u) << "both contracts";
-  for (const Change& change : all) EXPECT_FALSE(change.bits_may_change);
-}
-
-TEST(TuneDiff, the_gain_is_measured_where_a_file_has_points) {
-  Tuning after = with_rule("ring", {1000, 9000});
-  after.points = {point_of(4096, {{"one_shot", 1.5}, {"ring", 1.0}})};
-  const std::vector<Change> all = changes({}, after);
-  ASSERT_EQ(all.size(), 1u);
-  EXPECT_TRUE(all[0].measured);
-  EXPECT_NEAR(all[0].gain, 1.5, 1e-9);
 }
 
 TEST(TunePromises, a_rule_holds_is_worse_or_shows_no_difference) {
