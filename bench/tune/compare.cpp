@@ -39,6 +39,17 @@ double t_quantile(double degrees, double tail) {
   return boost::math::quantile(boost::math::complement(distribution, tail));
 }
 
+std::string where_of(int pes, double line_ns, std::string_view cycle) {
+  return fmt::format("pes:{}/{}/{}", pes, regime_of(static_cast<int>(std::lround(line_ns))), cycle);
+}
+
+/// For each thing measured where it was.
+std::map<std::string_view, std::vector<std::string_view>> places_of(const Results& results) {
+  std::map<std::string_view, std::vector<std::string_view>> places;
+  for (const auto& [name, cell] : results) places[name.what].push_back(name.where);
+  return places;
+}
+
 bool usable(const TimedCell& cell) {
   return cell.us.low > 0 && cell.us.high >= cell.us.low && cell.rounds >= 3;
 }
@@ -48,13 +59,13 @@ bool usable(const TimedCell& cell) {
 Results results_of(const Tuning& file) {
   Results results;
   for (const MeasuredPoint& point : file.points) {
-    const auto regime = regime_of(static_cast<int>(std::lround(point.line_ns)));
     for (const MeasuredCandidate& candidate : point.candidates) {
       for (const CycleTime& time : candidate.times) {
-        const std::string name = fmt::format(
-            "{}/{}/{}/{}/{}/pes:{}/{}/{}/{}/bytes:{}", name_of(point.collective),
-            name_of(point.dtype), name_of(point.op), name_of(point.memory), name_of(point.contract),
-            point.pes, regime, name_of(time.cycle), candidate.choice, point.bytes);
+        const CellName name = {
+            fmt::format("{}/{}/{}/{}/{}/{}/bytes:{}", name_of(point.collective),
+                        name_of(point.dtype), name_of(point.op), name_of(point.memory),
+                        name_of(point.contract), candidate.choice, point.bytes),
+            where_of(point.pes, point.line_ns, name_of(time.cycle))};
         results[name] = {time.us, static_cast<std::size_t>(point.rounds / 2)};
       }
     }
@@ -65,7 +76,10 @@ Results results_of(const Tuning& file) {
 Results results_of_bench(std::string_view json, std::string_view name) {
   Results results;
   const BenchFile file = read_bench(json, name);
-  for (const BenchRow& row : file.rows) results[row.name] = {row.us, file.rounds};
+  const std::string_view cycle = file.cycle.empty() ? "unknown" : std::string_view(file.cycle);
+  for (const BenchRow& row : file.rows) {
+    results[{row.name, where_of(file.pes, row.line_ns, cycle)}] = {row.us, file.rounds};
+  }
   return results;
 }
 
@@ -90,6 +104,23 @@ std::vector<Comparison> compare(const Results& a, const Results& b) {
     ratio.low = ratio.median * std::exp(-half);
     ratio.high = ratio.median * std::exp(half);
     all[i].differs = ratio.low > 1 || ratio.high < 1;
+  }
+  return all;
+}
+
+std::vector<std::string> not_comparable(const Results& a, const Results& b) {
+  std::vector<std::string> all;
+  const auto first = places_of(a);
+  const auto second = places_of(b);
+  for (const auto& [what, mine] : first) {
+    const auto found = second.find(what);
+    if (found == second.end()) continue;
+    const auto& theirs = found->second;
+    const bool common = std::ranges::any_of(
+        mine, [&](std::string_view each) { return std::ranges::count(theirs, each) != 0; });
+    if (common) continue;
+    all.push_back(fmt::format("{}: {} in the first, {} in the second", what, fmt::join(mine, ", "),
+                              fmt::join(theirs, ", ")));
   }
   return all;
 }

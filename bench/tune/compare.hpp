@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <map>
 #include <string>
@@ -16,10 +17,16 @@ struct TimedCell {
   Interval us;
   std::size_t rounds = 0;
 };
-using Results = std::map<std::string, TimedCell>;
+/// What was measured, and where: only what agrees in both is compared.
+struct CellName {
+  std::string what;   ///< "allreduce/f32/sum/private/consistent/one_shot/bytes:4096"
+  std::string where;  ///< PEs, regime and cycle: "pes:2/near/same"
 
-/// The times of a tuning file's points, named collective/type/op/memory/contract/pes/regime/cycle/
-/// algorithm/bytes:N.
+  friend auto operator<=>(const CellName&, const CellName&) = default;
+};
+using Results = std::map<CellName, TimedCell>;
+
+/// The times of a tuning file's points.
 Results results_of(const Tuning& file);
 
 /// The times in a JSON file of tutti-bench. Errors: `InvalidArgument` if it is none.
@@ -28,7 +35,7 @@ Results results_of_bench(std::string_view json, std::string_view name);
 /// A cell that both results have. `ratio` is the second time / the first, with an interval that is
 /// as wide as the number of cells asks for.
 struct Comparison {
-  std::string name;
+  CellName name;
   Interval ratio;
   bool differs = false;
 };
@@ -38,5 +45,9 @@ struct Comparison {
 /// on the logarithms, whose standard errors come from the intervals. What one side lacks is left
 /// out.
 std::vector<Comparison> compare(const Results& a, const Results& b);
+
+/// What both results have, but nowhere under the same conditions: "allreduce/.../bytes:64:
+/// pes:2/near/same in the first, pes:2/far/same in the second".
+std::vector<std::string> not_comparable(const Results& a, const Results& b);
 
 }  // namespace tutti::bench

@@ -151,17 +151,23 @@ int run_diff(const Arguments& args) {
 }
 
 int run_compare(const Arguments& args) {
-  const std::vector<Comparison> all = compare(results_in(args.file), results_in(args.other_file));
+  const Results first = results_in(args.file);
+  const Results second = results_in(args.other_file);
+  const std::vector<std::string> apart = not_comparable(first, second);
+  for (const std::string& each : apart) fmt::print("not comparable: {}\n", each);
+  const std::vector<Comparison> all = compare(first, second);
   if (all.empty()) {
     throw Error(ErrorCode::InvalidArgument,
-                fmt::format("{} and {} have no result in common", args.file, args.other_file));
+                fmt::format("{} and {} have no result in common{}", args.file, args.other_file,
+                            apart.empty() ? "" : " for the same PEs, regime and cycle"));
   }
   std::size_t different = 0;
   for (const Comparison& each : all) {
     if (!each.differs) continue;
     ++different;
-    fmt::print("{}: {} takes {:.3f} times as long ({:.3f} to {:.3f})\n", each.name, args.other_file,
-               each.ratio.median, each.ratio.low, each.ratio.high);
+    fmt::print("{} {}: {} takes {:.3f} times as long ({:.3f} to {:.3f})\n", each.name.what,
+               each.name.where, args.other_file, each.ratio.median, each.ratio.low,
+               each.ratio.high);
   }
   if (different == 0) {
     fmt::print("no difference shown in {} results\n", all.size());

@@ -80,4 +80,27 @@ says 2 '--nodes 2 --threads: ' "${ask[@]}" --nodes 2 --threads
 says 2 '--op and --dtype f32: bitwise operations are for integers' "${ask[@]}" --op and
 says 2 '--bytes 3: allreduce of f32' "$tune" try allreduce --bytes 3 ring
 
+echo "== compare compares what was measured under the same conditions and names the rest"
+bench() { # LINE_NS TIME_US
+  cat <<END
+{"context": {"pes": "2", "cycle": "same", "rounds": "15"}, "benchmarks": [
+ {"name": "allreduce/f32/sum/private/ring/bytes:64", "real_time": $2, "time_unit": "us",
+  "time_lo": $2e-6, "time_hi": $2e-6, "line_ns": $1},
+ {"name": "barrier", "real_time": 1, "time_unit": "us", "time_lo": 1e-6, "time_hi": 1e-6}]}
+END
+}
+bench 45 2 >near.json
+bench 60 4 >also_near.json
+bench 200 4 >far.json
+says 1 'allreduce/f32/sum/private/ring/bytes:64 pes:2/near/same: also_near.json takes 2.000 times' \
+  "$tune" compare near.json also_near.json
+also '1 of 2 results differ'
+says 0 'not comparable: allreduce.*: pes:2/near/same in the first, pes:2/far/same in the second' \
+  "$tune" compare near.json far.json
+also 'no difference shown in 1 results'
+never 'times as long'
+says 2 'have no result in common' "$tune" compare near.json "$corpus/good/points.json"
+says 0 'no difference shown in 2 results' "$tune" compare "$corpus/good/points.json" \
+  "$corpus/good/points.json"
+
 echo "all well"

@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <random>
+#include <string>
 
 #include "bench/statistics.hpp"
 #include "bench/tune/compare.hpp"
@@ -34,8 +36,8 @@ TEST(TuneCompare, a_against_a_shows_a_difference_no_more_often_than_its_nominal_
         Results a;
         Results b;
         for (int cell = 0; cell < cells; ++cell) {
-          a[std::to_string(cell)] = made_up(random, 5, rounds);
-          b[std::to_string(cell)] = made_up(random, 5, rounds);
+          a[{std::to_string(cell), ""}] = made_up(random, 5, rounds);
+          b[{std::to_string(cell), ""}] = made_up(random, 5, rounds);
         }
         bool any = false;
         for (const Comparison& each : compare(a, b)) any = any || each.differs;
@@ -51,22 +53,23 @@ TEST(TuneCompare, a_real_difference_is_shown_with_its_size) {
   Results a;
   Results b;
   for (int cell = 0; cell < 20; ++cell) {
-    a[std::to_string(cell)] = made_up(random, 5, 101);
-    b[std::to_string(cell)] = made_up(random, cell == 3 ? 7.5 : 5, 101);
+    a[{std::to_string(cell), ""}] = made_up(random, 5, 101);
+    b[{std::to_string(cell), ""}] = made_up(random, cell == 3 ? 7.5 : 5, 101);
   }
   for (const Comparison& each : compare(a, b)) {
-    EXPECT_EQ(each.differs, each.name == "3") << each.name << " " << each.ratio.median;
-    if (each.name == "3") {
+    EXPECT_EQ(each.differs, each.name.what == "3") << each.name.what << " " << each.ratio.median;
+    if (each.name.what == "3") {
       EXPECT_NEAR(each.ratio.median, 1.5, 0.15);
     }
   }
 }
 
 TEST(TuneCompare, only_what_both_results_have_is_compared) {
-  const Results a = {{"x", {{1, 0.9, 1.1}, 15}}, {"y", {{1, 0.9, 1.1}, 15}}};
-  const Results b = {{"y", {{1, 0.9, 1.1}, 15}}, {"z", {{1, 0, 1.1}, 15}}};
+  const Results a = {{{"x", ""}, {{1, 0.9, 1.1}, 15}}, {{"y", ""}, {{1, 0.9, 1.1}, 15}}};
+  const Results b = {{{"y", ""}, {{1, 0.9, 1.1}, 15}}, {{"z", ""}, {{1, 0, 1.1}, 15}}};
   ASSERT_EQ(compare(a, b).size(), 1u);
-  EXPECT_EQ(compare(a, b)[0].name, "y");
+  EXPECT_EQ(compare(a, b)[0].name.what, "y");
+  EXPECT_TRUE(not_comparable(a, b).empty());
 }
 
 TEST(TuneCompare, reads_the_json_of_tutti_bench_and_refuses_other_files) {
@@ -74,12 +77,35 @@ TEST(TuneCompare, reads_the_json_of_tutti_bench_and_refuses_other_files) {
       R"({"context": {"rounds": "31"}, "benchmarks": [{"name": "barrier", "real_time": 2000.0,
           "time_unit": "ns", "time_lo": 1e-6, "time_hi": 3e-6}]})",
       "b.json");
-  const TimedCell& barrier = results.at("barrier");
+  const TimedCell& barrier = results.at({"barrier", "pes:0/unknown/unknown"});
   EXPECT_NEAR(barrier.us.median, 2, 1e-9);
   EXPECT_NEAR(barrier.us.high, 3, 1e-9);
   EXPECT_EQ(barrier.rounds, 31u);
   EXPECT_THROW(results_of_bench("{}", "b.json"), Error);
   EXPECT_THROW(results_of_bench("no json", "b.json"), Error);
+}
+
+/// What tutti-bench writes of one cell.
+Results bench_results(int pes, double line_ns, const std::string& cycle) {
+  return results_of_bench(
+      R"({"context": {"pes": ")" + std::to_string(pes) + R"(", "cycle": ")" + cycle +
+          R"("}, "benchmarks": [{"name": "reduce/bytes:64", "real_time": 2.0, "time_unit": "us",
+          "time_lo": 1e-6, "time_hi": 3e-6, "line_ns": )" +
+          std::to_string(line_ns) + "}]}",
+      "b.json");
+}
+
+TEST(TuneCompare, results_under_other_conditions_are_named_and_not_compared) {
+  const Results near = bench_results(2, 40, "same");
+  EXPECT_EQ(compare(near, bench_results(2, 70, "same")).size(), 1u);
+  const std::array others = {bench_results(2, 200, "same"), bench_results(2, 40, "rotate"),
+                             bench_results(4, 40, "same")};
+  for (const Results& other : others) {
+    EXPECT_TRUE(compare(near, other).empty());
+    ASSERT_EQ(not_comparable(near, other).size(), 1u);
+  }
+  EXPECT_EQ(not_comparable(near, others[0])[0],
+            "reduce/bytes:64: pes:2/near/same in the first, pes:2/far/same in the second");
 }
 
 TEST(TunePromises, a_rule_holds_is_worse_or_shows_no_difference) {
