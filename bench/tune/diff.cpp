@@ -2,12 +2,9 @@
 #include "bench/tune/diff.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <optional>
-#include <set>
-#include <tuple>
 
 #include "bench/tune/choosing.hpp"
 #include "bench/tune/curves.hpp"
@@ -16,21 +13,41 @@
 namespace tutti::bench {
 namespace {
 
+/// Two PEs have one pair of operands, and all operations on numbers commute bit by bit. Of three
+/// and more, order matters where something is rounded.
 bool bits_may_change(const Explanation& before, const Explanation& after) {
   const Problem& problem = before.problem;
   if (!reduces(problem.collective) || problem.contract != Contract::Consistent) return false;
+  if (before.algorithm->keeps_ordered && after.algorithm->keeps_ordered) return false;
+  if (problem.op == Op::User) return true;
   const bool exact = is_integer(problem.dtype) || problem.op == Op::Min || problem.op == Op::Max;
-  return !exact && !(before.algorithm->keeps_ordered && after.algorithm->keeps_ordered);
+  return !exact && problem.pes > 2;
 }
 
-/// Time of a choice at a point in its first cycle.
-std::optional<double> time_at(const MeasuredPoint& point, const std::string& choice) {
-  for (const MeasuredCandidate& candidate : point.candidates) {
-    if (candidate.times.empty() || full_choice(point.collective, candidate.choice) != choice)
-      continue;
-    return candidate.times[0].us.median;
+const MeasuredCandidate* find_choice(const MeasuredPoint& point, const std::string& choice) {
+  const auto found =
+      std::ranges::find_if(point.candidates, [&](const MeasuredCandidate& candidate) {
+        return !candidate.times.empty() &&
+               full_choice(point.collective, candidate.choice) == choice;
+      });
+  return found == point.candidates.end() ? nullptr : &*found;
+}
+
+/// Logarithm of the gain at a point: the mean over the cycles that both choices have.
+std::optional<double> log_gain(const MeasuredPoint& point, const Change& change) {
+  const MeasuredCandidate* before = find_choice(point, change.before);
+  const MeasuredCandidate* after = find_choice(point, change.after);
+  if (before == nullptr || after == nullptr) return std::nullopt;
+  double sum = 0;
+  int cycles = 0;
+  for (const CycleTime& was : before->times) {
+    const auto is = std::ranges::find(after->times, was.cycle, &CycleTime::cycle);
+    if (is == after->times.end() || was.us.median <= 0 || is->us.median <= 0) continue;
+    sum += std::log(was.us.median / is->us.median);
+    ++cycles;
   }
-  return std::nullopt;
+  if (cycles == 0) return std::nullopt;
+  return sum / cycles;
 }
 
 /// The mean gain over the points of a file inside the range of a change.
@@ -40,10 +57,9 @@ std::optional<double> measured_gain(const Tuning& file, const Change& change) {
   for (const MeasuredPoint& point : file.points) {
     if (!alike(problem_of(point), change.problem)) continue;
     if (point.bytes < change.low || point.bytes > change.high) continue;
-    const auto before = time_at(point, change.before);
-    const auto after = time_at(point, change.after);
-    if (!before || !after || *after <= 0) continue;
-    sum += std::log(*before / *after);
+    const auto gain = log_gain(point, change);
+    if (!gain) continue;
+    sum += *gain;
     ++found;
   }
   if (found == 0) return std::nullopt;

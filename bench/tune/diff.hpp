@@ -15,9 +15,9 @@ struct Change {
   std::size_t high = 0;
   std::string before;  ///< as `describe` of algorithm and parameters
   std::string after;
-  double gain = 1;               ///< expected time before / after
+  double gain = 1;               ///< expected time before / after, over the cycles
   bool measured = false;         ///< the gain comes from points of a file, else from the cost model
-  bool bits_may_change = false;  ///< of a `Consistent` reduction of floating-point numbers
+  bool bits_may_change = false;  ///< of a `Consistent` reduction of 3 and more PEs
 };
 
 /// All changes between two files for the kinds of problems that one of them speaks about; where a
