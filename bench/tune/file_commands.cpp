@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
-#include <system_error>
 
 #include "bench/tune/bench_page.hpp"
 #include "bench/tune/choosing.hpp"
@@ -17,6 +12,7 @@
 #include "bench/tune/commands.hpp"
 #include "bench/tune/compare.hpp"
 #include "bench/tune/diff.hpp"
+#include "bench/tune/files.hpp"
 #include "bench/tune/report_page.hpp"
 
 namespace tutti::bench {
@@ -61,14 +57,6 @@ void print_change(const Change& change) {
              change.bits_may_change ? "; consistent results may have other bits" : "");
 }
 
-std::string text_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) {
-    throw Error(ErrorCode::InvalidArgument, fmt::format("{}: {}", path, std::strerror(errno)));
-  }
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 /// What --tuning or TUTTI_TUNING names; nothing, as in the library, of another machine.
 Tuning file_that_decides(const Arguments& args) {
   const char* named = std::getenv("TUTTI_TUNING");
@@ -89,21 +77,16 @@ bool is_tuning_file(const std::string& text) {
 }
 
 Results results_in(const std::string& path) {
-  const std::string text = text_of(path);
+  const std::string text = read_file(path);
   if (is_tuning_file(text)) return results_of(parse_tuning(text, path));
   return results_of_bench(text, path);
 }
 
-/// By rename, so that there is never half a page.
-void write_page(const std::string& path, const std::string& page) {
-  const std::string temporary = path + ".tmp";
-  std::ofstream out(temporary, std::ios::binary);
-  out << page;
-  out.close();
-  if (!out) throw Error(ErrorCode::System, fmt::format("{}: cannot be written", temporary));
-  std::error_code error;
-  std::filesystem::rename(temporary, path, error);
-  if (error) throw Error(ErrorCode::System, fmt::format("{}: {}", path, error.message()));
+/// Says what the page is about beside it, not inside it.
+void write_page(const std::string& path, const std::string& page, const std::string& about) {
+  const bool stream = is_stream(path);
+  write_file(path, page);
+  fmt::print(stream ? stderr : stdout, "{}: {}\n", path, about);
 }
 
 }  // namespace
@@ -144,7 +127,9 @@ int run_explain(const Arguments& args) {
 }
 
 int run_diff(const Arguments& args) {
-  const std::vector<Change> all = changes(read_tuning(args.file), read_tuning(args.other_file));
+  const Tuning before = read_tuning(args.file);
+  const Tuning after = read_tuning(args.other_file);
+  const std::vector<Change> all = changes(before, after);
   for (const Change& change : all) print_change(change);
   fmt::print("{} kinds and ranges of calls change\n", all.size());
   return all.empty() ? 0 : 1;
@@ -179,16 +164,15 @@ int run_compare(const Arguments& args) {
 
 int run_report(const Arguments& args) {
   const std::string title = std::filesystem::path(args.file).filename().string();
-  const std::string text = text_of(args.file);
+  const std::string text = read_file(args.file);
   if (!is_tuning_file(text)) {
     const BenchFile file = read_bench(text, args.file);
-    write_page(args.out, bench_page(file, title));
-    fmt::print("{}: {} results\n", args.out, file.rows.size());
+    write_page(args.out, bench_page(file, title), fmt::format("{} results", file.rows.size()));
     return 0;
   }
   const Tuning tuning = parse_tuning(text, args.file);
-  write_page(args.out, report_page(tuning, title));
-  fmt::print("{}: {} points, {} rules\n", args.out, tuning.points.size(), tuning.rules.size());
+  write_page(args.out, report_page(tuning, title),
+             fmt::format("{} points, {} rules", tuning.points.size(), tuning.rules.size()));
   return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <exception>
 #include <string>
 
 #include "bench/tune/commands.hpp"
@@ -121,8 +122,8 @@ int main(int argc, char** argv) {
   }
   try {
     return run_command(app, args, argc, argv);
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {  // 1 is an answer, and there is none
     fmt::print(stderr, "tutti-tune: {}\n", error.what());
-    return error.code() == ErrorCode::InvalidArgument || error.code() == ErrorCode::Tuning ? 2 : 1;
+    return 2;
   }
 }

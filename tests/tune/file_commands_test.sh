@@ -103,4 +103,39 @@ says 2 'have no result in common' "$tune" compare near.json "$corpus/good/points
 says 0 'no difference shown in 2 results' "$tune" compare "$corpus/good/points.json" \
   "$corpus/good/points.json"
 
+echo "== what cannot be read or written is named with the reason, and ends with 2"
+mkdir folder
+for command in check show report verify regret; do
+  more=()
+  [ $command != report ] || more=(-o page.html)
+  says 2 '^tutti.*: folder: Is a directory' "$tune" $command folder "${more[@]}"
+  says 2 '^tutti.*: gone.json: No such file' "$tune" $command gone.json "${more[@]}"
+done
+for command in diff compare; do
+  says 2 '^tutti.*: folder: Is a directory' "$tune" $command folder near.json
+  says 2 '^tutti.*: gone.json: No such file' "$tune" $command here.json gone.json
+done
+says 2 '^tutti.*: folder: Is a directory' "${ask[@]}" --tuning folder
+says 2 '^tutti.*: folder: Is a directory' env TUTTI_TUNING=folder "${ask[@]}"
+[ ! -e page.html ] || fail "a report of nothing"
+echo '{"benchmarks": 3}' >broken.json
+says 2 'broken.json: neither a tuning file nor a result of tutti-bench' "$tune" compare broken.json near.json
+
+if "$tune" report here.json -o page.html >out.txt 2>err.txt; then
+  echo "== a page goes to a file, through a link, or into a pipe"
+  also '^page.html: 0 points, 1 rules$'
+  grep -q '^</html>' page.html || fail "half a page"
+  "$tune" report here.json -o /dev/stdout 2>err.txt | cat >piped.html
+  cmp page.html piped.html || fail "the piped page is another one"
+  ln -s linked.html link.html
+  says 2 'no/page.html.*: No such file' "$tune" report here.json -o no/page.html
+  echo old >linked.html
+  says 0 'link.html: 0 points' "$tune" report here.json -o link.html
+  cmp page.html linked.html && [ -L link.html ] || fail "the link was replaced"
+  says 2 'folder: Is a directory' "$tune" report here.json -o folder
+  [ -z "$(find . -name '*.tmp')" ] || fail "temporary files are left"
+else
+  grep -q 'without Chart.js' err.txt || fail "no report: $(cat err.txt)"
+fi
+
 echo "all well"
