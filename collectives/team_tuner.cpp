@@ -42,24 +42,24 @@ void warn(const TeamState& team, const std::string& text) {
 
 /// The file that TUTTI_TUNING names, if it is used: read once for all teams of this PE, for it may
 /// hold many points. PE 0's machine decides for all: PEs elsewhere would choose other algorithms.
-std::shared_ptr<const Tuning> file_of(TeamState& team) {
+std::shared_ptr<const FileInForce> file_of(TeamState& team) {
   World::Remembered& memory = team.world().tuner_memory();
   std::call_once(memory.once, [&] {
     const Settings& settings = team.world().settings();
-    auto file = std::make_shared<Tuning>();
+    auto file = std::make_shared<FileInForce>();
     if (!settings.tuning_text.empty()) {
-      *file = parse_tuning(settings.tuning_text, settings.tuning,
-                           team.world().options().extra_algorithms);
-      const auto differing = differences(*file, machine_from_text(settings.machine_text), 0);
+      file->tuning = parse_tuning(settings.tuning_text, settings.tuning,
+                                  team.world().options().extra_algorithms);
+      const auto differing = differences(file->tuning, machine_from_text(settings.machine_text), 0);
       if (!differing.empty()) {
-        *file = {};
+        file->tuning = {};
         warn(team, fmt::format("{} was measured on another machine and is not used: {}",
                                settings.tuning, fmt::join(differing, "; ")));
       }
     }
     memory.value = std::move(file);
   });
-  return std::static_pointer_cast<const Tuning>(memory.value);
+  return std::static_pointer_cast<const FileInForce>(memory.value);
 }
 
 }  // namespace
@@ -95,7 +95,10 @@ TeamTuner::TeamTuner(TeamState& team)
 }
 
 void TeamTuner::use(Tuning tuning) {
-  file_ = std::make_shared<const Tuning>(std::move(tuning));
+  auto file = std::make_shared<FileInForce>();
+  file->tuning = std::move(tuning);
+  file_ = std::move(file);
+  traced_.clear();
   for (LanePlans& lane : lanes_) {
     lane.chosen.clear();
     lane.insisted.algorithm = nullptr;
@@ -104,7 +107,7 @@ void TeamTuner::use(Tuning tuning) {
 
 SelectorInput TeamTuner::rules() const {
   static const std::vector<Rule> built_in = builtin_rules(builtin_catalog());
-  return {&catalog_, nullptr, environment_, file_->rules, built_in};
+  return {&catalog_, nullptr, environment_, file_->tuning.rules, built_in};
 }
 
 Plan TeamTuner::choose(const Problem& problem, std::string_view algorithm) {
@@ -115,10 +118,7 @@ Plan TeamTuner::choose(const Problem& problem, std::string_view algorithm) {
     input.call = &forced;
   }
   const Decision decision = select(problem, input);
-  for (const std::string& text : decision.warnings) warn(team_, text);
-  if (team_.world().settings().trace) {
-    warn(team_, to_string(detail::explain(problem, decision, catalog_, file_->machine)));
-  }
+  report(problem, decision);
   Plan plan;
   plan.problem = problem;
   plan.algorithm = decision.algorithm;
@@ -128,6 +128,18 @@ Plan TeamTuner::choose(const Problem& problem, std::string_view algorithm) {
   plan.fold = reduces(problem.collective) ? fold_kernel(problem.dtype, problem.op) : nullptr;
   plan.record = record_of(problem, decision);
   return plan;
+}
+
+/// Once a rule, and once a decision, however often a program's problems push each other out.
+void TeamTuner::report(const Problem& problem, const Decision& decision) {
+  for (const SkippedRule& skipped : decision.skipped) {
+    if (file_->skipped.first_time(skipped.rule)) warn(team_, skipped.reason);
+  }
+  if (!team_.world().settings().trace) return;
+  const DecisionKey key = key_of(problem);
+  const auto where = static_cast<std::uint64_t>(decision.where);
+  if (!traced_.first_time({key.facts, key.count, decision.hash, where})) return;
+  warn(team_, to_string(detail::explain(problem, decision, catalog_, file_->tuning.machine)));
 }
 
 const Plan& TeamTuner::plan(const Problem& problem, const Call& call) {
@@ -147,7 +159,7 @@ const Plan& TeamTuner::plan(const Problem& problem, const Call& call) {
 }
 
 Explanation TeamTuner::explain(const Problem& problem) const {
-  MachineFacts machine = file_->machine;
+  MachineFacts machine = file_->tuning.machine;
   if (problem.line_ns != 0) machine.line_ns = problem.line_ns;
   return detail::explain(problem, rules(), machine);
 }

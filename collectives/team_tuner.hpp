@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,7 +11,9 @@
 #include "collectives/kernels/fold.hpp"
 #include "collectives/kernels/user_fold.hpp"
 #include "collectives/regime.hpp"
+#include "collectives/said.hpp"
 #include "collectives/tuner/catalog.hpp"
+#include "collectives/tuner/decision_cache.hpp"
 #include "collectives/tuner/select.hpp"
 #include "primitives/team_state.hpp"
 #include "tutti/algorithm.hpp"
@@ -56,6 +59,12 @@ struct LanePlans {
   std::vector<std::size_t> out_begins;
 };
 
+/// A tuning file whose rules hold, for one team or all teams of a PE, and what was said of it.
+struct FileInForce {
+  Tuning tuning;
+  mutable Said<const Rule*> skipped;
+};
+
 /// The tuner's end of a team: which rules hold here, and what was decided last. Equal on all PEs
 /// but for the traffic.
 class TeamTuner : public TeamAttachment {
@@ -78,12 +87,16 @@ class TeamTuner : public TeamAttachment {
   explicit TeamTuner(TeamState& team);
   SelectorInput rules() const;
   Plan choose(const Problem& problem, std::string_view algorithm);
+  void report(const Problem& problem, const Decision& decision);
 
   TeamState& team_;
   Regime regime_;
   Catalog catalog_;
   std::vector<Forced> environment_;
-  std::shared_ptr<const Tuning> file_;
+  std::shared_ptr<const FileInForce> file_;
+  /// The key of a problem, the hash of its decision, and who decided.
+  using Traced = std::array<std::uint64_t, 4>;
+  Said<Traced> traced_;
   std::array<LanePlans, kLanes> lanes_;
 };
 

@@ -26,7 +26,7 @@ Explanation explain(const Problem& problem, const Decision& decision, const Cata
   record.where = decision.where;
   record.origin = decision.origin;
   if (decision.rule != nullptr) record.evidence = decision.rule->evidence;
-  record.warnings = decision.warnings;
+  for (const SkippedRule& skipped : decision.skipped) record.warnings.push_back(skipped.reason);
   record.predicted_us = predicted_us(*decision.algorithm, decision.params, problem, model);
   for (const Algorithm* other : catalog.of(problem.collective)) {
     if (const char* reason = why_not(*other, problem)) {

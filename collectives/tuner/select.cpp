@@ -66,14 +66,15 @@ Decision decide_forced(const Problem& problem, const Forced& forced, Where where
 
 /// The first rule that matches and can be followed; `skipped` collects the others that match.
 const Rule* first_rule(const Problem& problem, std::span<const Rule> rules,
-                       std::vector<std::string>* skipped) {
+                       std::vector<SkippedRule>* skipped) {
   for (const Rule& rule : rules) {
     if (!rule.matches(problem)) continue;
     const char* reason = why_not(*rule.algorithm, problem);
     if (reason == nullptr) return &rule;
     if (skipped == nullptr) continue;
-    skipped->push_back(fmt::format("{}: {} cannot solve {}: {}; the rule is skipped", rule.origin,
-                                   rule.algorithm->name, describe(problem), reason));
+    skipped->push_back(
+        {&rule, fmt::format("{}: {} cannot solve {}: {}; the rule is skipped", rule.origin,
+                            rule.algorithm->name, describe(problem), reason)});
   }
   return nullptr;
 }
@@ -132,20 +133,20 @@ Decision select(const Problem& problem, const SelectorInput& input) {
     if (forced.collective != problem.collective) continue;
     return decide_forced(problem, forced, Where::Environment, *input.catalog);
   }
-  std::vector<std::string> warnings;
+  std::vector<SkippedRule> skipped;
   const auto follow = [&](const Rule& rule, Where where) {
     Decision decision = decide(*rule.algorithm, rule.params, where, rule.origin, &rule);
-    decision.warnings = std::move(warnings);
+    decision.skipped = std::move(skipped);
     return decision;
   };
-  if (const Rule* rule = first_rule(problem, input.file, &warnings)) {
+  if (const Rule* rule = first_rule(problem, input.file, &skipped)) {
     return follow(*rule, Where::File);
   }
   if (const Rule* rule = first_rule(problem, input.built_in, nullptr)) {
     return follow(*rule, Where::BuiltIn);
   }
   Decision decision = decide_last_resort(problem, *input.catalog);
-  decision.warnings = std::move(warnings);
+  decision.skipped = std::move(skipped);
   return decision;
 }
 

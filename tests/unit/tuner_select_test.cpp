@@ -21,9 +21,7 @@ namespace tutti::detail {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
 Problem allreduce_of(std::size_t count, int pes = 2) {
@@ -52,10 +50,6 @@ SelectorInput only_built_in() {
   input.catalog = &fake::catalog();
   input.built_in = built_in();
   return input;
-}
-
-std::string_view chosen(const Problem& problem) {
-  return select(problem, only_built_in()).algorithm->name;
 }
 
 template <class Call>
@@ -209,11 +203,15 @@ TEST(TunerSelect, a_rule_of_the_file_that_cannot_is_skipped_with_a_warning) {
   input.file = file;
   const Decision decision = select(allreduce_of(100), input);
   EXPECT_EQ(decision.origin, "t.json:5 rules[2]");
-  EXPECT_THAT(decision.warnings,
-              ElementsAre(AllOf(StartsWith("t.json:3 rules[0]: one_line cannot"),
-                                HasSubstr("more than 56 bytes; the rule is skipped")),
-                          AllOf(StartsWith("t.json:4 rules[1]: symmetric_push cannot"),
-                                HasSubstr("needs symmetric memory"))));
+  ASSERT_EQ(decision.skipped.size(), 2u);
+  EXPECT_EQ(decision.skipped[0].rule, &file[0]);
+  EXPECT_THAT(decision.skipped[0].reason,
+              AllOf(StartsWith("t.json:3 rules[0]: one_line cannot"),
+                    HasSubstr("more than 56 bytes; the rule is skipped")));
+  EXPECT_EQ(decision.skipped[1].rule, &file[1]);
+  EXPECT_THAT(decision.skipped[1].reason,
+              AllOf(StartsWith("t.json:4 rules[1]: symmetric_push cannot"),
+                    HasSubstr("needs symmetric memory")));
 }
 
 TEST(TunerSelect, a_built_in_rule_that_cannot_is_skipped_silently) {
@@ -222,7 +220,7 @@ TEST(TunerSelect, a_built_in_rule_that_cannot_is_skipped_silently) {
   input.built_in = rules;
   const Decision decision = select(allreduce_of(100), input);
   EXPECT_EQ(decision.algorithm, &fake::kTwoShot);
-  EXPECT_THAT(decision.warnings, IsEmpty());
+  EXPECT_TRUE(decision.skipped.empty());
 }
 
 TEST(TunerSelect, warnings_survive_the_last_resort) {
@@ -233,7 +231,7 @@ TEST(TunerSelect, warnings_survive_the_last_resort) {
   const Decision decision = select(allreduce_of(100), input);
   EXPECT_EQ(decision.algorithm, &fake::kOneShot);
   EXPECT_EQ(decision.params, initial_params(fake::kOneShot));
-  EXPECT_EQ(decision.warnings.size(), 1u);
+  EXPECT_EQ(decision.skipped.size(), 1u);
 }
 
 TEST(TunerSelect, ordered_excludes_what_does_not_keep_it) {
@@ -250,7 +248,8 @@ TEST(TunerSelect, ordered_excludes_what_does_not_keep_it) {
   input.file = file;
   const Decision decision = select(problem, input);
   EXPECT_EQ(decision.algorithm, &fake::kOneShot);
-  EXPECT_THAT(decision.warnings, ElementsAre(HasSubstr("'ordered'")));
+  ASSERT_EQ(decision.skipped.size(), 1u);
+  EXPECT_THAT(decision.skipped[0].reason, HasSubstr("'ordered'"));
   problem.contract = Contract::Consistent;
   EXPECT_EQ(select(problem, input).algorithm, &fake::kRing);
 }
@@ -296,50 +295,6 @@ TEST(TunerSelect, equal_problems_get_equal_decisions_and_hashes) {
     input.call = &call;
     EXPECT_TRUE(hashes.insert(select(allreduce_of(100), input).hash).second) << choice;
   }
-}
-
-TEST(TunerSelect, keys_differ_where_problems_differ) {
-  const Problem base = allreduce_of(100, 3);
-  std::vector<Problem> all(17, base);
-  for (std::size_t i = 13; i < 17; ++i) {
-    all[i].dtype = DType::User;
-    all[i].op = Op::User;
-    all[i].element_bytes = i < 15 ? 32 : 65536;
-    all[i].commutative = i % 2 == 0;
-  }
-  all[1].collective = Collective::Broadcast;
-  all[11].collective = Collective::Alltoall;
-  all[2].dtype = DType::U64;
-  all[3].op = Op::Xor;
-  all[4].memory = Memory::Symmetric;
-  all[5].contract = Contract::Ordered;
-  all[6].reachable = false;
-  all[7].pes = 65536;
-  all[8].nodes = 65536;
-  all[9].line_ns = 1 << 16;
-  all[12].shared_address_space = true;
-  all[10].count = std::size_t{1} << 40;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    for (std::size_t j = 0; j < all.size(); ++j) {
-      EXPECT_EQ(key_of(all[i]) == key_of(all[j]), i == j) << i << " " << j;
-    }
-  }
-  static_assert(sizeof(DecisionKey) == 16);
-}
-
-TEST(TunerSelect, the_cache_returns_what_was_selected) {
-  DecisionCache<Decision> cache;
-  EXPECT_EQ(cache.find(key_of(Problem{})), nullptr);
-  for (std::size_t count = 0; count < 200; ++count) {
-    const Problem problem = allreduce_of(count * 97, 3);
-    const DecisionKey key = key_of(problem);
-    EXPECT_EQ(cache.find(key), nullptr);
-    cache.insert(key, select(problem, only_built_in()));
-    ASSERT_NE(cache.find(key), nullptr);
-    EXPECT_EQ(cache.find(key)->algorithm->name, chosen(problem));
-  }
-  cache.clear();
-  EXPECT_EQ(cache.find(key_of(allreduce_of(199 * 97, 3))), nullptr);
 }
 
 }  // namespace
