@@ -20,16 +20,6 @@ std::string_view algorithm_of(std::string_view choice) {
 
 double gain_of(const Rule& rule) { return rule.evidence->vs_builtin.value_or(1); }
 
-/// Whether the algorithm reduces with every operation that the type has.
-bool takes_all_ops(const Algorithm& algorithm, Problem problem) {
-  for (std::size_t i = 0; i < kOps; ++i) {
-    problem.op = static_cast<Op>(i);
-    const bool exists = problem.op < Op::And || is_integer(problem.dtype);
-    if (exists && algorithm.supports(problem) != nullptr) return false;
-  }
-  return true;
-}
-
 Evidence evidence_of(const MeasuredPoint& point, const MeasuredCandidate& winner) {
   Evidence evidence;
   evidence.bytes = point.bytes;
@@ -64,10 +54,7 @@ Rule rule_of(const MeasuredPoint& point, const MeasuredCandidate& winner) {
   rule.bytes = {point.bytes, point.bytes};
   rule.line_ns = regime_range(point.line_ns);
   rule.dtype = point.dtype;
-  if (reduces(point.collective)) {
-    rule.contract = point.contract;
-    if (!takes_all_ops(*choice.algorithm, problem_of(point))) rule.op = point.op;
-  }
+  if (reduces(point.collective)) rule.contract = point.contract;
   rule.memory = point.memory;
   rule.algorithm = choice.algorithm;
   rule.params = choice.params;

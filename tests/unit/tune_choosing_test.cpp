@@ -192,14 +192,6 @@ TEST(TuneChoosing, a_built_in_choice_that_fails_is_replaced) {
   EXPECT_FALSE(rules[0].evidence->vs_builtin);
 }
 
-TEST(TuneChoosing, a_rule_names_the_operation_where_its_algorithm_does_not_take_all) {
-  const auto op_of_rule = [](const char* winner) {
-    return rules_of(std::vector{point_of(64, {{"one_shot", 1.5}, {winner, 1.0, 1.5}})}).at(0).op;
-  };
-  EXPECT_EQ(op_of_rule("tree"), Op::Sum) << "it has no average";
-  EXPECT_EQ(op_of_rule("two_shot"), std::nullopt);
-}
-
 TEST(TuneChoosing, bisection_ends) {
   std::vector<MeasuredPoint> points = {
       point_of(64, {{"one_shot", 1.0}, {"two_shot", 1.2, 1 / 1.2}}),
