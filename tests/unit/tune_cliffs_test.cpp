@@ -98,16 +98,16 @@ Tuning swept(const MadeUpMachine& machine, unsigned seed) {
 
 TEST(TuneCliffs, rules_of_a_sweep_have_none_by_their_own_times) {
   std::size_t rules = 0;
-  for (unsigned seed = 1; seed <= 150; ++seed) {
+  for (unsigned seed = 1; seed <= 60; ++seed) {
     const Tuning file = swept(MadeUpMachine(seed), seed);
     rules += file.rules.size();
     for (const Cliff& cliff : cliffs(file)) ADD_FAILURE() << seed << ": " << to_string(cliff);
   }
-  EXPECT_GT(rules, 100u);
+  EXPECT_GT(rules, 40u);
 }
 
 TEST(TuneCliffs, neighbouring_sizes_cost_about_the_same_on_the_machine_that_was_swept) {
-  for (unsigned seed = 1; seed <= 150; ++seed) {
+  for (unsigned seed = 1; seed <= 60; ++seed) {
     const MadeUpMachine machine(seed);
     const Tuning file = swept(machine, seed);
     // Beyond the sizes measured nobody knows this machine's law.
