@@ -40,6 +40,7 @@ class Runner {
   /// Every element of a few calls, one PE late.
   void verify(std::uint64_t& call) {
     if (!contender_.collective) return;
+    if (contender_.begins) contender_.begins();
     const bool order = contender_.keeps_order && work_.reveals_order();
     for (std::uint64_t i = 0; i < (order ? 2 : 1) * kVerifyCalls; ++i) {
       ++call;
@@ -58,6 +59,7 @@ class Runner {
   /// Seconds a cycle on this PE. A block that takes far longer than was foreseen, because others
   /// use the CPUs, ends early on all PEs together.
   double block(int repeats, std::uint64_t& call) {
+    if (contender_.begins) contender_.begins();
     // What happens between decode steps is long and of no interest: each call is timed by itself,
     // from a common start. They are few, so that one interrupt would spoil their mean.
     const bool apart = work_.cell().cycle == Cycle::Decode;

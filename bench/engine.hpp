@@ -21,6 +21,7 @@ struct Contender {
   std::function<void(const Workload&, const Workload::Buffers&)> run;
   bool collective = true;    ///< false: touches the data only
   bool keeps_order = false;  ///< promises `Contract::Ordered`: verified with data that show it
+  std::function<void()> begins = {};  ///< if any: called by each PE before a few calls
   /// What it works on instead of the measured cell's data, if not nullptr.
   std::shared_ptr<const Workload> own = nullptr;
 };

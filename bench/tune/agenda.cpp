@@ -85,7 +85,7 @@ bool Agenda::is_about(const MeasuredPoint& point, const Cell& cell) const {
 bool Agenda::is_known(const Cell& cell, std::string_view regime) const {
   const std::size_t bytes = bytes_of(problem_(cell));
   return std::ranges::any_of(points_, [&](const MeasuredPoint& point) {
-    return is_about(point, cell) && point.bytes == bytes &&
+    return is_about(point, cell) && point.bytes == bytes && !ended_sweep(point) &&
            (regime.empty() || regime == regime_at(point));
   });
 }

@@ -56,6 +56,13 @@ bool is_broken(const MeasuredCandidate& candidate) {
          candidate.status == Status::Hung;
 }
 
+bool ended_sweep(const MeasuredPoint& point) {
+  const auto hung = [](const MeasuredCandidate& candidate) {
+    return candidate.status == MeasuredCandidate::Status::Hung;
+  };
+  return point.rounds == 0 && std::ranges::all_of(point.candidates, hung);
+}
+
 bool was_measured(const MeasuredCandidate& candidate) {
   return candidate.status == MeasuredCandidate::Status::Measured && candidate.regret > 0;
 }
@@ -135,7 +142,9 @@ std::optional<std::size_t> simplest_of_best(std::span<const double> regrets, dou
 
 std::vector<Row> rows_of(std::span<const MeasuredPoint> points) {
   Row all;
-  for (const MeasuredPoint& point : points) all.push_back(&point);
+  for (const MeasuredPoint& point : points) {
+    if (!ended_sweep(point)) all.push_back(&point);
+  }
   std::ranges::stable_sort(all, [](const MeasuredPoint* a, const MeasuredPoint* b) {
     return std::tuple(kind_of(*a), a->bytes) < std::tuple(kind_of(*b), b->bytes);
   });
@@ -211,6 +220,7 @@ namespace {
 /// Whether a candidate of the point takes PEs that are threads of one process.
 bool shows_shared_address_space(const MeasuredPoint& point, const Problem& apart) {
   return std::ranges::any_of(point.candidates, [&](const MeasuredCandidate& candidate) {
+    if (is_broken(candidate)) return false;  // perhaps of a program's own algorithm
     const Forced choice = parse_choice(point.collective, candidate.choice, "point");
     return choice.algorithm->supports(apart) != nullptr;
   });

@@ -26,6 +26,9 @@ using Rounds = std::vector<std::vector<double>>;
 
 /// Whether a candidate cannot be used here: it was wrong, failed or hung.
 bool is_broken(const MeasuredCandidate& candidate);
+/// Whether the point says no more than that a candidate hung there and ended the sweep: nothing was
+/// measured.
+bool ended_sweep(const MeasuredPoint& point);
 /// Whether it has a regret to be compared.
 bool was_measured(const MeasuredCandidate& candidate);
 /// The candidate of this name; nullptr if there is none.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "bench/tune/choosing.hpp"
@@ -31,6 +32,7 @@ PointEffort effort_of(Team& team, const Tuning& file) {
   effort.cycles = {Cycle::Same};
   if (file.sweep && !file.sweep->cycles.empty()) effort.cycles = file.sweep->cycles;
   effort.try_apart = false;
+  effort.hung_choices = hung_choices(file.points);
   effort.speed = measure_speed(team);
   return effort;
 }
@@ -94,6 +96,8 @@ std::vector<RuleCheck> verify(Team& team, const Tuning& file, double seconds) {
   if (to_measure.empty()) return checks;
   std::ranges::stable_sort(to_measure, {}, [](const RuleCheck* each) { return gain_of(*each); });
   PointEffort effort = effort_of(team, file);
+  std::optional<Watchdog> watchdog;
+  if (team.pe() == 0) effort.watchdog = &watchdog.emplace(Watchdog::kPatience);
   const Share share = share_of(seconds, to_measure.size(), effort);
   effort.seconds = share.seconds;
   for (std::size_t i = 0; i < to_measure.size(); ++i) {
@@ -112,6 +116,8 @@ std::vector<HeldOut> held_out_regrets(Team& team, const Tuning& file, double sec
   std::vector<HeldOut> all;
   if (cells.empty()) return all;
   PointEffort effort = effort_of(team, file);
+  std::optional<Watchdog> watchdog;
+  if (team.pe() == 0) effort.watchdog = &watchdog.emplace(Watchdog::kPatience);
   const Share share = share_of(seconds, cells.size(), effort);
   effort.seconds = share.seconds;
   for (std::size_t i = 0; i < share.points; ++i) {

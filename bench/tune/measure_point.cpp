@@ -62,6 +62,7 @@ class PointRun {
     std::vector<std::string> needed = effort.always;
     for (const Regime& regime : kRegimes) needed.push_back(reference(regime));
     for (const std::string& choice : needed) needed_.push_back(add(choice));
+    leave_out_hung();
   }
 
   void try_apart() {
@@ -122,9 +123,15 @@ class PointRun {
     }
   }
 
+  /// As PE 0 says. Who is told to end by mpirun has a second or two.
+  bool interrupted() {
+    return first(parent_, effort_.interrupted != nullptr && *effort_.interrupted ? 1 : 0) != 0;
+  }
+
   void measure_all() {
     const double share_seconds = effort_.seconds / shares_of(effort_.cycles);
     for (const Cycle cycle : effort_.cycles) {
+      if (interrupted()) return;
       const double seconds = share_seconds * share_of(cycle);
       cycles_.push_back(measure_cycle(cycle, {.rounds = kMostRounds,
                                               .block_ms = 0.6,
@@ -156,6 +163,19 @@ class PointRun {
       candidates_.push_back({choice, Status::Measured, {}, 0, {}, {}});
     }
     return full;
+  }
+
+  void leave_out_hung() {
+    const std::string mine = std::string(name_of(cell_.collective)) + "=";
+    for (const std::string& hung : effort_.hung_choices) {
+      if (!hung.starts_with(mine)) continue;
+      const std::string full =
+          canonical(cell_.collective, hung.substr(mine.size()), effort_.extra_algorithms);
+      const auto found = std::ranges::find(canonical_, full);
+      if (found == canonical_.end()) continue;
+      give_up(static_cast<std::size_t>(found - canonical_.begin()), Status::Hung,
+              "it ended a sweep before and was not run again");
+    }
   }
 
   /// What `vs_builtin` compares with: the built-in rules' choice, whatever files and variables say,
@@ -226,7 +246,9 @@ class PointRun {
         if (error.code() != ErrorCode::Poisoned && error.code() != ErrorCode::PeerFailed) throw;
         failure.emplace(0, error);
       }
-      if (const auto blame = agreed_blame(parent_, failure)) {
+      const auto blame = agreed_blame(parent_, failure);
+      if (effort_.watchdog != nullptr) effort_.watchdog->rests();
+      if (blame) {
         // The last one is MPI, which cannot be left behind.
         if (blame->contender >= who.size()) throw Error(ErrorCode::System, blame->reason);
         give_up(who[blame->contender], blame->hung ? Status::Hung : Status::Failed, blame->reason);
@@ -260,6 +282,14 @@ class PointRun {
     const bool finals = effort.rounds > kScreeningRounds;
     if (finals && cycle == effort_.cycles.front()) {
       if (auto mpi = mpi_baseline(team_, work)) contenders.push_back(std::move(*mpi));
+    }
+    if (Watchdog* watchdog = effort_.watchdog) {
+      for (Contender& contender : contenders) contender.begins = [watchdog] { watchdog->rests(); };
+      for (std::size_t k = 0; k < who.size(); ++k) {
+        contenders[k].begins = [this, watchdog, i = who[k]] {
+          watchdog->begins(cell_, candidates_[i].choice);
+        };
+      }
     }
     return measure(team_, work, contenders, effort);
   }
@@ -350,10 +380,10 @@ class PointRun {
 std::vector<MeasuredPoint> measure_point(Team& team, const Cell& cell, const PointEffort& effort) {
   PointRun run(team, cell, effort);
   run.thin_out();
-  if (effort.try_apart) run.try_apart();
-  run.screen();
+  if (effort.try_apart && !run.interrupted()) run.try_apart();
+  if (!run.interrupted()) run.screen();
   run.measure_all();
-  return run.points();
+  return run.interrupted() ? std::vector<MeasuredPoint>() : run.points();
 }
 
 }  // namespace tutti::bench

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bench/engine.hpp"
+#include "bench/tune/watchdog.hpp"
 #include "tutti/tuning.hpp"
 
 namespace tutti::bench {
@@ -26,13 +27,15 @@ struct PointEffort {
   std::vector<std::string> always = {};  ///< measured too, whatever the first look says
   /// What a line transfer's choice is compared with, instead of the built-in rules'.
   std::function<std::string(int line_ns)> reference = {};
+  Watchdog* watchdog = nullptr;                ///< PE 0's, told what runs
+  std::vector<std::string> hung_choices = {};  ///< never run: see the function of this name
 };
 
 /// Measures one problem: every candidate is tried in a child process, a short look finds the best
 /// few, and these, the built-in choice and MPI run interleaved in every cycle. One point for each
 /// regime in which every cycle has enough rounds, so none if the line transfer moved meanwhile.
 /// Candidates that fail, on whatever PE, are left behind with their team, and the others go on.
-/// Collective; `cell.cycle` does not matter.
+/// Nothing when it was interrupted. Collective; `cell.cycle` does not matter.
 std::vector<MeasuredPoint> measure_point(Team& team, const Cell& cell, const PointEffort& effort);
 
 }  // namespace tutti::bench

@@ -142,7 +142,7 @@ int run_sweep(const Arguments& args, int argc, char** argv) {
   return launch(argc, argv, [&](Team& team) {
     const SweepPlan plan = plan_of(args);
     need_two_pes(team, "a sweep");
-    if (team.pe() == 0) end_on_signals();
+    end_on_signals();  // of every process: mpirun sends them to all, and PE 0 decides
     const MachineFacts here = measured_machine(team);
     Tuning found;
     if (team.pe() == 0) found = resumed(args, here);

@@ -58,6 +58,7 @@ class Leader {
       : plan_(plan),
         control_(control),
         found_(found),
+        team_(team),
         agenda_(
             plan, [&team](const Cell& cell) { return problem_of(cell, team, 0); }, found.points) {}
 
@@ -80,6 +81,15 @@ class Leader {
     show(cell, points);
     for (MeasuredPoint& point : points) found_.points.push_back(std::move(point));
     if (Clock::now() - saved_ > kBetweenSaves) save();
+  }
+
+  /// By the watchdog, while PE 0 is stuck in a measurement.
+  void add(const Hang& hang) {
+    // In front: the last point tells the present regime.
+    found_.points.insert(found_.points.begin(), point_of(hang, problem_of(hang.cell, team_, 0)));
+    save();
+    fmt::print(stderr,
+               "tutti-tune: it is marked as hung in the file; go on without it: --resume\n");
   }
 
   void save() {
@@ -127,10 +137,29 @@ class Leader {
   const SweepPlan& plan_;
   const SweepControl& control_;
   Tuning& found_;
+  const Team& team_;
   Agenda agenda_;
   Clock::time_point start_ = Clock::now();
   Clock::time_point saved_ = Clock::now();
 };
+
+/// PE 0's list.
+std::vector<std::string> agreed(Team& team, const std::vector<std::string>& lines) {
+  std::string text = fmt::format("{}", fmt::join(lines, "\n"));
+  std::vector<std::uint8_t> bytes(text.begin(), text.end());
+  bytes.resize(static_cast<std::size_t>(first(team, static_cast<double>(bytes.size()))));
+  if (bytes.empty()) return {};
+  broadcast(team, std::span(bytes), 0);
+  std::vector<std::string> all(1);
+  for (const std::uint8_t byte : bytes) {
+    if (byte == '\n') {
+      all.emplace_back();
+    } else {
+      all.back().push_back(static_cast<char>(byte));
+    }
+  }
+  return all;
+}
 
 }  // namespace
 
@@ -140,8 +169,16 @@ bool sweep(Team& team, const SweepPlan& plan, const SweepControl& control, Tunin
   effort.speed = measure_speed(team);
   effort.try_apart = control.try_apart;
   effort.interrupted = control.interrupted;
+  effort.choices = control.choices;
+  effort.extra_algorithms = control.extra_algorithms;
+  effort.hung_choices = agreed(team, hung_choices(found.points));
   std::optional<Leader> leader;
-  if (team.pe() == 0) leader.emplace(plan, control, found, team);
+  std::optional<Watchdog> watchdog;
+  if (team.pe() == 0) {
+    leader.emplace(plan, control, found, team);
+    watchdog.emplace(control.patience, [&leader](const Hang& hang) { leader->add(hang); });
+    effort.watchdog = &*watchdog;
+  }
   for (;;) {
     const Job job = agreed(team, leader ? leader->next() : Job{});
     if (job.stop) break;

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# tune_test.sh TUTTI_TUNE SCHEMA_TEST SCHEMA CORPUS: the way from a sweep to a report, with PEs that
-# are threads, and what happens to a sweep that is interrupted.
+# tune_test.sh TUTTI_TUNE SCHEMA_TEST SCHEMA CORPUS ON|OFF: the way from a sweep to a report, with PEs
+# that are threads, and what happens to a sweep that is interrupted. ON: also under mpirun.
 set -euo pipefail
-tune=$1 schema_test=$2 schema=$3 corpus=$4
+tune=$1 schema_test=$2 schema=$3 corpus=$4 mpi=$5
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
-export TUTTI_PES=2
+export TUTTI_PES=2 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 fail() {
   echo "FAILED: $*" >&2
@@ -61,6 +61,19 @@ wait $sweep || fail "an interrupted sweep ended with $?"
 status 0 "$tune" check b.json
 has b.json '"complete": false'
 status '0|1' "$tune" diff a.json b.json
+
+if command -v mpirun >/dev/null && [ "$mpi" = ON ]; then
+  echo "== and so does one under mpirun"
+  env -u TUTTI_PES mpirun -n 2 --oversubscribe --bind-to none "$tune" sweep --budget 10m \
+    --collectives allreduce --memory private --out m.json 2>progress.txt >m.txt &
+  sweep=$!
+  until grep -q left progress.txt; do kill -0 $sweep && sleep 0.1; done
+  kill -INT $sweep
+  ! wait $sweep || fail "mpirun says nothing of its end"
+  status 0 "$tune" check m.json
+  has m.json '"complete": false'
+  has m.json '"points"'
+fi
 
 echo "== check warns of a rule that ends where it is twice as fast as what follows"
 cat >cliff.json <<'END'
