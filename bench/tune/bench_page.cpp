@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bench/tune/report_page.hpp"
+#include "bench/tune/report_rows.hpp"
 #include "tutti/tuning.hpp"
 
 namespace tutti::bench {
@@ -23,7 +24,11 @@ using Json = nlohmann::ordered_json;
 /// The rows of one kind in one regime by size, with one row an algorithm.
 using Sizes = std::map<std::size_t, std::vector<const BenchRow*>>;
 
-Json triple(const Interval& us) { return Json::array({us.median, us.low, us.high}); }
+/// Of a whole file.
+struct Facts {
+  std::string cycle;
+  std::size_t rounds = 0;
+};
 
 const BenchRow* automatic(const std::vector<const BenchRow*>& rows) {
   const auto found = std::ranges::find(rows, "auto", &BenchRow::algorithm);
@@ -44,55 +49,72 @@ std::string name_of_choice(const BenchRow& row) {
   return row.algorithm.empty() ? row.kind : row.algorithm;
 }
 
-Json point_of(std::size_t bytes, const std::vector<const BenchRow*>& rows, std::size_t rounds) {
+/// A file has one cycle.
+Json by_cycle(const std::string& cycle, const BenchRow* row) {
+  return {{cycle, row != nullptr ? to_triple(row->us) : Json(nullptr)}};
+}
+
+Json point_of(std::size_t bytes, const std::vector<const BenchRow*>& rows, const Facts& facts) {
   const BenchRow* best = fastest(rows);
   const BenchRow* chosen = automatic(rows);
   const BenchRow* any = best != nullptr ? best : rows.front();
   Json point = {{"bytes", bytes},
-                {"rounds", rounds},
+                {"rounds", facts.rounds},
                 {"dropped", any->dropped},
                 {"line_ns", any->line_ns},
                 {"bound_us", any->bound_us},
-                {"mpi", any->mpi_us.median > 0 ? triple(any->mpi_us) : Json(nullptr)},
-                {"builtin", chosen != nullptr ? name_of_choice(*chosen) : ""},
+                {"mpi", {{facts.cycle, nullptr}}},
+                {"chosen", chosen != nullptr ? name_of_choice(*chosen) : ""},
+                {"chosen_time", by_cycle(facts.cycle, chosen)},
                 {"winner", nullptr},
-                {"winner_time", nullptr},
-                {"vs_builtin", nullptr},
+                {"winner_name", nullptr},
+                {"winner_time", by_cycle(facts.cycle, best)},
+                {"gain", nullptr},
                 {"rule", false}};
+  if (any->mpi_us.median > 0) point["mpi"][facts.cycle] = to_triple(any->mpi_us);
   if (best == nullptr) return point;
   point["winner"] = name_of_choice(*best);
-  point["winner_time"] = triple(best->us);
+  point["winner_name"] = algorithm_of(name_of_choice(*best));
   if (chosen != nullptr) {
-    point["vs_builtin"] = triple({chosen->us.median / best->us.median,
-                                  chosen->us.low / best->us.high, chosen->us.high / best->us.low});
+    point["gain"] = to_triple({chosen->us.median / best->us.median, chosen->us.low / best->us.high,
+                               chosen->us.high / best->us.low});
   }
   return point;
 }
 
-Json series_of(const Sizes& sizes, const std::string& algorithm) {
+Json series_of(const Sizes& sizes, const std::string& algorithm, const std::string& cycle) {
   Json times = Json::array();
   Json choices = Json::array();
   for (const auto& [bytes, rows] : sizes) {
     const auto found = std::ranges::find(rows, algorithm, &BenchRow::algorithm);
-    times.push_back(found == rows.end() ? Json(nullptr) : triple((*found)->us));
-    choices.push_back(found == rows.end() ? Json(nullptr) : Json(name_of_choice(**found)));
+    const BenchRow* row = found == rows.end() ? nullptr : *found;
+    times.push_back(by_cycle(cycle, row));
+    choices.push_back(row == nullptr ? Json(nullptr) : Json(name_of_choice(*row)));
   }
   return {{"name", algorithm.empty() ? "this" : algorithm}, {"times", times}, {"choices", choices}};
 }
 
-Json chart_of(const std::string& title, const Sizes& sizes, std::size_t rounds) {
-  Json chart = {{"title", title}, {"points", Json::array()}, {"series", Json::array()}};
-  chart["problems"] = Json::array();
+Json chart_of(const std::string& kind, std::string_view regime, const Sizes& sizes,
+              const Facts& facts) {
+  Json chart = {{"title", fmt::format("{}, {}", kind, regime)},
+                {"collective", kind.substr(0, kind.find('/'))},
+                {"cycles", Json::array({facts.cycle})},
+                {"cycle", facts.cycle},
+                {"points", Json::array()},
+                {"series", Json::array()},
+                {"problems", Json::array()}};
   std::set<std::string> algorithms;
   for (const auto& [bytes, rows] : sizes) {
-    chart["points"].push_back(point_of(bytes, rows, rounds));
+    chart["points"].push_back(point_of(bytes, rows, facts));
     for (const BenchRow* row : rows) {
       algorithms.insert(row->algorithm);
       if (row->wrong == 0) continue;
       chart["problems"].push_back(fmt::format("{}: {} elements were wrong", row->name, row->wrong));
     }
   }
-  for (const std::string& name : algorithms) chart["series"].push_back(series_of(sizes, name));
+  for (const std::string& name : algorithms) {
+    chart["series"].push_back(series_of(sizes, name, facts.cycle));
+  }
   return chart;
 }
 
@@ -105,17 +127,18 @@ std::string bench_page_data(const BenchFile& file, const std::string& title) {
     const auto regime = regime_of(static_cast<int>(std::lround(row.line_ns)));
     charts[{row.kind, std::string(regime)}][row.bytes].push_back(&row);
   }
+  const Facts facts = {file.cycle.empty() ? "not said" : file.cycle, file.rounds};
   Json data = {{"kind", "Benchmark report"},
                {"title", title},
+               {"chosen", "auto"},
                {"machine",
                 {{"measured by", file.machine},
                  {"PEs", file.pes == 0 ? Json("not said") : Json(file.pes)},
-                 {"cycle", file.cycle.empty() ? "not said" : file.cycle},
+                 {"cycle", facts.cycle},
                  {"date", file.date}}},
                {"rows", Json::array()}};
   for (const auto& [key, sizes] : charts) {
-    const std::string name = fmt::format("{}, {}", key.first, key.second);
-    data["rows"].push_back(chart_of(name, sizes, file.rounds));
+    data["rows"].push_back(chart_of(key.first, key.second, sizes, facts));
   }
   return safe_in_script(data.dump(-1, ' ', true, Json::error_handler_t::replace));
 }

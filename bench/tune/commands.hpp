@@ -3,8 +3,8 @@
 
 #include "bench/tune/arguments.hpp"
 
-/// The subcommands of tutti-tune. Each returns the exit status: 0, or 1 for "no" (another machine, a
-/// rule that does not hold, a difference); errors end with 2.
+/// The subcommands of tutti-tune. Each returns the exit status: 0, or 1 for "no" (another machine,
+/// a rule that does not hold, a difference); errors end with 2.
 namespace tutti::bench {
 
 // With PEs, on threads or under mpirun.

@@ -14,20 +14,6 @@ Interval scaled(const Interval& us, double factor) {
   return {us.median * factor, us.low * factor, us.high * factor};
 }
 
-/// The geometric mean over the cycles.
-Interval mean_of(const std::vector<CycleTime>& times) {
-  double median = 0;
-  double low = 0;
-  double high = 0;
-  for (const CycleTime& time : times) {
-    median += std::log(time.us.median);
-    low += std::log(time.us.low);
-    high += std::log(time.us.high);
-  }
-  const auto n = static_cast<double>(times.size());
-  return {std::exp(median / n), std::exp(low / n), std::exp(high / n)};
-}
-
 bool usable(const MeasuredCandidate& candidate) {
   return candidate.status == MeasuredCandidate::Status::Measured && !candidate.times.empty() &&
          std::ranges::all_of(candidate.times, [](const CycleTime& t) { return t.us.low > 0; });
@@ -46,6 +32,19 @@ double log_of(std::size_t bytes) {
 }
 
 }  // namespace
+
+Interval mean_of(const std::vector<CycleTime>& times) {
+  double median = 0;
+  double low = 0;
+  double high = 0;
+  for (const CycleTime& time : times) {
+    median += std::log(time.us.median);
+    low += std::log(time.us.low);
+    high += std::log(time.us.high);
+  }
+  const auto n = static_cast<double>(times.size());
+  return {std::exp(median / n), std::exp(low / n), std::exp(high / n)};
+}
 
 std::string full_choice(Collective collective, const std::string& choice) {
   const Forced parsed = parse_choice(collective, choice, "choice");

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "bench/tune/choosing.hpp"
 
@@ -52,6 +53,9 @@ class Curves {
   Tuning model_;  ///< the machine's facts, no rules
   std::map<std::string, Samples> samples_;
 };
+
+/// The geometric mean over the cycles; of the intervals' ends too.
+Interval mean_of(const std::vector<CycleTime>& times);
 
 /// "one_shot:ring_bytes=...,": with all parameters.
 std::string full_choice(Collective collective, const std::string& choice);

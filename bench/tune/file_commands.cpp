@@ -14,27 +14,10 @@
 #include "bench/tune/diff.hpp"
 #include "bench/tune/files.hpp"
 #include "bench/tune/report_page.hpp"
+#include "bench/tune/rule_text.hpp"
 
 namespace tutti::bench {
 namespace {
-
-std::string range_text(const Range& range) {
-  return fmt::format("{}..{}", range.low ? std::to_string(*range.low) : "",
-                     range.high ? std::to_string(*range.high) : "");
-}
-
-void print_rule(const Rule& rule) {
-  fmt::print("{:<14} pes {:<5} bytes {:<18} line {:<8} {:<10} -> {}", name_of(rule.collective),
-             range_text(rule.pes), range_text(rule.bytes), range_text(rule.line_ns),
-             rule.memory ? name_of(*rule.memory) : "any memory",
-             describe(*rule.algorithm, rule.params));
-  if (rule.evidence) {
-    fmt::print("  {:.2f} us [{:.2f}, {:.2f}], {:.2f} x built-in", rule.evidence->median_us,
-               rule.evidence->ci95_us[0], rule.evidence->ci95_us[1],
-               rule.evidence->vs_builtin.value_or(1));
-  }
-  fmt::print("\n");
-}
 
 void print_not_measured(const Tuning& tuning) {
   for (const MeasuredPoint& point : tuning.points) {
@@ -109,9 +92,16 @@ int run_check(const Arguments& args) {
 int run_show(const Arguments& args) {
   const Tuning tuning = read_tuning(args.file);
   const MachineFacts& machine = tuning.machine;
-  fmt::print("measured {} on {} ({} cores), line {:.0f} ns, tutti {}\n", machine.date, machine.cpu,
-             machine.cores, machine.line_ns, machine.tutti);
-  for (const Rule& rule : tuning.rules) print_rule(rule);
+  if (machine == MachineFacts{}) {
+    fmt::print("the file does not say where it was measured\n");
+  } else {
+    fmt::print("measured{}{} on {} ({} cores), line {:.0f} ns, tutti {}\n",
+               machine.date.empty() ? "" : " ", machine.date, machine.cpu, machine.cores,
+               machine.line_ns, machine.tutti);
+  }
+  for (std::size_t i = 0; i < tuning.rules.size(); ++i) {
+    fmt::print("rules[{}] {}", i, to_text(tuning.rules[i]));
+  }
   print_not_measured(tuning);
   return 0;
 }

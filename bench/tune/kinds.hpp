@@ -14,11 +14,11 @@ namespace tutti::bench {
 inline constexpr std::uint64_t kSmallestKind = 8;
 inline constexpr std::uint64_t kLargestKind = std::uint64_t{1} << 30;
 
-/// One problem of each kind that some rule speaks about; counts are still open. Of ranges of PEs and
-/// nodes the ends and some numbers inside; types and operations that are named, the usual one, and
-/// one that stands for all that no rule names; each regime, the one that is not known, and one line
-/// transfer in each stretch between the ends of the rules' ranges.
-/// `threads`: whether PEs of one node are threads of one process.
+/// One problem of each kind that some rule speaks about; counts are still open. Of ranges of PEs
+/// and nodes the ends and some numbers inside; types and operations that are named, the usual one,
+/// and one that stands for all that no rule names; each regime, the one that is not known, and one
+/// line transfer in each stretch between the ends of the rules' ranges. `threads`: whether PEs of
+/// one node are threads of one process.
 std::vector<Problem> kinds_of(std::span<const Rule* const> rules, bool threads);
 
 /// Whether the type has the operation: bitwise ones are for integers, and a program's own operation

@@ -3,148 +3,33 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "bench/tune/choosing.hpp"
 #include "bench/tune/embedded.hpp"
+#include "bench/tune/report_rows.hpp"
+#include "bench/tune/rule_text.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Status = MeasuredCandidate::Status;
-
-std::string_view algorithm_of(std::string_view choice) {
-  return choice.substr(0, choice.find(':'));
-}
-
-Json interval(const Interval& us) { return Json::array({us.median, us.low, us.high}); }
-
-/// The time in the row's first cycle, or null.
-Json time_of(const std::vector<CycleTime>& times) {
-  return times.empty() ? Json(nullptr) : interval(times[0].us);
-}
-
-/// Of an algorithm's variants the one with the smallest regret at a point.
-const MeasuredCandidate* best_of(const MeasuredPoint& point, std::string_view algorithm) {
-  const MeasuredCandidate* best = nullptr;
-  for (const MeasuredCandidate& each : point.candidates) {
-    if (algorithm_of(each.choice) != algorithm || each.times.empty()) continue;
-    if (each.status != Status::Measured) continue;
-    if (best == nullptr || each.regret < best->regret) best = &each;
-  }
-  return best;
-}
-
-std::vector<std::string> algorithms_in(const Row& row) {
-  std::vector<std::string> names;
-  for (const MeasuredPoint* point : row) {
-    for (const MeasuredCandidate& each : point->candidates) {
-      const std::string name(algorithm_of(each.choice));
-      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-    }
-  }
-  return names;
-}
-
-std::string title_of(const MeasuredPoint& point) {
-  return fmt::format(
-      "{} {} {}{} memory, {} PEs, {}", name_of(point.collective), name_of(point.dtype),
-      reduces(point.collective) ? std::string(name_of(point.op)) + " " : "", name_of(point.memory),
-      point.pes, regime_of(static_cast<int>(std::lround(point.line_ns))));
-}
-
-Json series_of(const Row& row, const std::string& algorithm) {
-  Json times = Json::array();
-  Json choices = Json::array();
-  bool any = false;
-  for (const MeasuredPoint* point : row) {
-    const MeasuredCandidate* best = best_of(*point, algorithm);
-    any = any || best != nullptr;
-    times.push_back(best ? time_of(best->times) : Json(nullptr));
-    choices.push_back(best ? Json(best->choice) : Json(nullptr));
-  }
-  if (!any) return nullptr;
-  return {{"name", algorithm}, {"times", times}, {"choices", choices}};
-}
-
-Json candidates_of(const Row& row) {
-  Json problems = Json::array();
-  for (const MeasuredPoint* point : row) {
-    for (const MeasuredCandidate& each : point->candidates) {
-      if (!is_broken(each)) continue;
-      problems.push_back(fmt::format("{} bytes: {} {}: {}", point->bytes, each.choice,
-                                     name_of(each.status), each.reason));
-    }
-  }
-  return problems;
-}
-
-Json row_data(const Row& row) {
-  Json data = {{"title", title_of(*row[0])}, {"contract", name_of(row[0]->contract)}};
-  Json points = Json::array();
-  const std::vector<const MeasuredCandidate*> won = winners(row);
-  for (std::size_t i = 0; i < row.size(); ++i) {
-    const MeasuredPoint& point = *row[i];
-    Json each = {{"bytes", point.bytes},
-                 {"rounds", point.rounds},
-                 {"dropped", point.dropped},
-                 {"line_ns", point.line_ns},
-                 {"bound_us", point.bound_us},
-                 {"mpi", time_of(point.mpi)},
-                 {"builtin", point.builtin},
-                 {"winner", nullptr},
-                 {"winner_time", nullptr},
-                 {"vs_builtin", nullptr},
-                 {"rule", false}};
-    if (won[i] != nullptr) {
-      each["winner"] = won[i]->choice;
-      each["winner_time"] = time_of(won[i]->times);
-      if (won[i]->vs_builtin) each["vs_builtin"] = interval(*won[i]->vs_builtin);
-      each["rule"] = deserves_rule(point, *won[i]);
-    }
-    points.push_back(std::move(each));
-  }
-  data["points"] = std::move(points);
-  data["series"] = Json::array();
-  for (const std::string& name : algorithms_in(row)) {
-    Json series = series_of(row, name);
-    if (!series.is_null()) data["series"].push_back(std::move(series));
-  }
-  data["problems"] = candidates_of(row);
-  return data;
-}
-
-std::string range_text(const Range& range) {
-  if (!range.low && !range.high) return "all";
-  if (range.low == range.high) return std::to_string(*range.low);
-  return fmt::format("{} to {}", range.low ? std::to_string(*range.low) : "0",
-                     range.high ? std::to_string(*range.high) : "any");
-}
 
 Json rule_data(const Rule& rule) {
-  Json data = {{"collective", name_of(rule.collective)},
-               {"pes", range_text(rule.pes)},
-               {"bytes", range_text(rule.bytes)},
-               {"line_ns", range_text(rule.line_ns)},
-               {"dtype", rule.dtype ? name_of(*rule.dtype) : "all"},
-               {"memory", rule.memory ? name_of(*rule.memory) : "all"},
-               {"choice", describe(*rule.algorithm, rule.params)},
-               {"evidence", nullptr}};
-  if (rule.evidence) {
-    const Evidence& e = *rule.evidence;
-    data["evidence"] = fmt::format("{:.3g} us ({:.3g} to {:.3g}), {} rounds", e.median_us,
-                                   e.ci95_us[0], e.ci95_us[1], e.rounds);
-    if (e.vs_builtin) {
-      data["evidence"] = data["evidence"].get<std::string>() +
-                         fmt::format("; built-in choice took {:.2f} times as long", *e.vs_builtin);
-    }
-  }
-  return data;
+  const bool folds = reduces(rule.collective);
+  return {{"collective", name_of(rule.collective)},
+          {"pes", to_text(rule.pes)},
+          {"nodes", to_text(rule.nodes)},
+          {"bytes", to_text(rule.bytes)},
+          {"line_ns", to_text(rule.line_ns)},
+          {"dtype", to_text(rule.dtype)},
+          {"op", folds ? to_text(rule.op) : ""},
+          {"memory", to_text(rule.memory)},
+          {"contract", folds ? to_text(rule.contract) : ""},
+          {"choice", describe(*rule.algorithm, rule.params)},
+          {"evidence", evidence_text(rule)}};
 }
 
 Json machine_data(const Tuning& file) {
@@ -187,7 +72,10 @@ std::string safe_in_script(std::string json) {
 }
 
 std::string report_data(const Tuning& file, const std::string& title) {
-  Json data = {{"kind", "Tuning report"}, {"title", title}, {"machine", machine_data(file)}};
+  Json data = {{"kind", "Tuning report"},
+               {"title", title},
+               {"chosen", "built-in"},
+               {"machine", machine_data(file)}};
   data["rows"] = Json::array();
   for (const Row& row : rows_of(file.points)) data["rows"].push_back(row_data(row));
   data["rules"] = Json::array();

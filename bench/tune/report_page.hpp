@@ -9,9 +9,9 @@
 namespace tutti::bench {
 
 /// One HTML page about a file, complete in itself: for each kind of problem time against size with
-/// intervals for every algorithm, the winners, the ratio to MPI and the percentage of the bound;
-/// the rules with their evidence; the machine. `title` is the file's name.
-/// Errors: `Unsupported` in a build without Chart.js.
+/// intervals for every algorithm, in a cycle that the reader chooses, the winners, the ratio to MPI
+/// and the percentage of the bound; the rules with their evidence; the machine. `title` is the
+/// file's name. Errors: `Unsupported` in a build without Chart.js.
 std::string report_page(const Tuning& file, const std::string& title);
 
 /// What the page draws, as JSON that is safe inside a script element.
