@@ -35,7 +35,7 @@ never() { ! grep -qE -- "$1" out.txt || { cat out.txt; fail "... says '$1'"; }; 
 
 rule='{"collective": "allreduce", "pes": [2, 2], "bytes": [1024, 8192], "algorithm": "two_shot"}'
 echo '{"tutti_tuning": 1, "rules": ['"$rule"']}' >here.json
-echo '{"tutti_tuning": 1, "machine": {"cpu": "No Such CPU"}, "rules": ['"$rule"']}' >elsewhere.json
+echo '{"tutti_tuning": 1, "machine": {"cores": 4711}, "rules": ['"$rule"']}' >elsewhere.json
 
 echo "== explain answers with the file of this machine, in its range only"
 ask=("$tune" explain allreduce --bytes 4096)
@@ -46,7 +46,7 @@ says 0 'chosen by +built-in' "$tune" explain allreduce --bytes 16K --tuning here
 says 0 'chosen by +built-in' "${ask[@]}" --pes 4 --tuning here.json
 
 echo "== explain does not use a file of another machine, as the library would not"
-says 0 'not used +elsewhere.json, measured on another machine: cpu: .No Such CPU. in the file' \
+says 0 'not used +elsewhere.json, measured on another machine: cores: 4711 in the file' \
   "${ask[@]}" --tuning elsewhere.json
 also 'chosen by +built-in'
 also 'algorithm +one_shot:'
@@ -79,6 +79,52 @@ says 2 '--nodes 3: 2 PEs are on 1 to 2 nodes' "${ask[@]}" --nodes 3
 says 2 '--nodes 2 --threads: ' "${ask[@]}" --nodes 2 --threads
 says 2 '--op and --dtype f32: bitwise operations are for integers' "${ask[@]}" --op and
 says 2 '--bytes 3: allreduce of f32' "$tune" try allreduce --bytes 3 ring
+
+echo "== check says what a file is, whose it is, and where it has cliffs"
+says 0 '^here.json: well-formed, 1 rules, 0 points$' "$tune" check here.json
+also '^measured on this machine$'
+says 1 "^measured on another machine: cores: 4711 in the file, [0-9]+ here$" \
+  "$tune" check elsewhere.json
+says 0 '^measured on another machine: ' "$tune" check elsewhere.json --any-machine
+echo '{"tutti_tuning": 1, "rulez": []}' >bad.json
+says 2 "bad.json:1:[0-9]+: .*'rulez'; did you mean 'rules'" "$tune" check bad.json
+
+echo "== show says all of a rule and its evidence, and what failed"
+says 0 '^measured 2026-01-31T12:00:00Z on AMD EPYC \(2 cores\), line 42 ns, tutti 0.1.0$' \
+  "$tune" show "$corpus/good/sweep.json"
+also '^rules\[1\] allreduce: PEs 2, nodes 1, bytes 65536 to 1048576, line ns 0 to 79, type f32, memory private, op sum, contract ordered$'
+also '^    runs two_shot:.*chunk_bytes=16384,'
+also '^    36 us \(34.9 to 37.4\) at 262144 bytes, 20 rounds; the built-in choice took 1.60 times as long; runner-up one_shot took 1.57 to 1.64 times as long$'
+also '^rules\[2\] broadcast: PEs all, nodes all, bytes 65536 and more, line ns all, type all, memory all$'
+also '^    no evidence$'
+also 'allreduce +1024 B: ring wrong: 12 elements were wrong on PE 1'
+says 0 'does not say where it was measured' "$tune" show here.json
+
+echo "== diff says which calls change, with what gain, and whether bits may"
+says 0 '^0 kinds and ranges of calls change$' "$tune" diff here.json here.json
+cat >measured.json <<'END'
+{"tutti_tuning": 1, "rules": [
+ {"collective": "allreduce", "pes": [2, 3], "bytes": [4096, 8191], "dtype": "f32", "op": "sum",
+  "memory": "private", "contract": "consistent", "line_ns": [0, 79], "algorithm": "ring"}],
+ "points": [
+ {"collective": "allreduce", "pes": 2, "bytes": 4096, "dtype": "f32", "op": "sum",
+  "memory": "private", "contract": "consistent", "line_ns": 50, "rounds": 40, "dropped": 0,
+  "bound_us": 0.5, "builtin": "one_shot", "candidates": [
+   {"choice": "one_shot", "status": "measured", "regret": 3,
+    "times_us": {"same": [4, 4, 4], "decode": [9, 9, 9]}},
+   {"choice": "ring", "status": "measured", "regret": 1,
+    "times_us": {"same": [2, 2, 2], "decode": [2, 2, 2]}}]}]}
+END
+echo '{"tutti_tuning": 1, "rules": []}' >none.json
+says 1 '^allreduce +f32 +sum +private +consistent pes 2 nodes 1 near +bytes 4096\.\.8191$' \
+  "$tune" diff none.json measured.json
+also '^    one_shot:.* -> ring:'
+also '^    expected 3.00 times as fast \(measured\)$'
+also '^allreduce +f32 +sum +private +consistent pes 3 nodes 1 near +bytes 4096\.\.8191$'
+also '\(predicted\); consistent results may have other bits$'
+also 'pes 2 nodes 1 unknown bytes'
+also '^4 kinds and ranges of calls change$'
+never ' ordered '
 
 echo "== compare compares what was measured under the same conditions and names the rest"
 bench() { # LINE_NS TIME_US

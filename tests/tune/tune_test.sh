@@ -46,9 +46,13 @@ has out.txt 'rules measured'
 status '0|1' "$tune" regret a.json --seconds 3s
 has out.txt 'held-out points'
 status 0 "$tune" explain allreduce --bytes 4096 --tuning a.json
+has out.txt '^problem     allreduce of 4096 bytes'
+has out.txt '^chosen by   \(file: a.json:\|built-in: \)'
+grep -q 'not used' out.txt && fail "the file of this machine is not used"
 
 echo "== a file does not differ from itself"
 status 0 "$tune" diff a.json a.json
+has out.txt '^0 kinds and ranges of calls change$'
 status 0 "$tune" compare a.json a.json
 has out.txt 'no difference shown'
 
