@@ -165,7 +165,7 @@ std::string outcome(const Problem& problem, const Tuning& tuning, const detail::
     }
     const auto index = rule == nullptr ? -1 : rule - tuning.rules.data();
     return fmt::format("ok: rule {}, {}, {} warnings", index,
-                       describe(*decision.algorithm, decision.params), decision.warnings.size());
+                       describe(*decision.algorithm, decision.params), decision.skipped.size());
   } catch (const Error& error) {
     return fmt::format("ok: {}", error.what());
   }
