@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <type_traits>
 
@@ -142,8 +143,10 @@ std::size_t Workload::wrong(const Buffers& at, std::uint64_t call, std::size_t f
     using T = std::remove_pointer_t<decltype(type)>;
     std::size_t wrong = 0;
     for (std::size_t i = first; i < out_elements_; i += stride) {
-      const T right = expected<T>(i, call, data);
-      wrong += std::memcmp(at.out + i * sizeof(T), &right, sizeof(T)) != 0 ? 1 : 0;
+      // Bit for bit: -0 is not 0, and NaN is itself.
+      const auto right =
+          std::bit_cast<std::array<std::byte, sizeof(T)>>(expected<T>(i, call, data));
+      wrong += std::memcmp(at.out + i * sizeof(T), right.data(), sizeof(T)) != 0 ? 1 : 0;
     }
     return wrong;
   });

@@ -194,7 +194,7 @@ std::string complaint_of_tuning(std::string_view text, const detail::Catalog& ca
   } catch (const Error& error) {
     return complaint_of_refusal(text, error);
   }
-  if (const std::string complaint = complaint_of_values(tuning); !complaint.empty()) {
+  if (std::string complaint = complaint_of_values(tuning); !complaint.empty()) {
     return complaint;
   }
   const std::string written = to_json(tuning);

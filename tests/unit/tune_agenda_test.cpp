@@ -89,9 +89,8 @@ TEST(TuneAgenda, what_gave_no_point_is_measured_once_more_at_the_end) {
 TEST(TuneAgenda, what_the_present_regime_lacks_is_measured_after_the_grid) {
   Sweep sweep;
   int steps = 0;
-  const auto sizes = sweep.run([&](const Agenda::Step& step) {
-    return steady(step.cell.bytes, ++steps <= 2 ? 50 : 200);
-  });
+  const auto sizes = sweep.run(
+      [&](const Agenda::Step& step) { return steady(step.cell.bytes, ++steps <= 2 ? 50 : 200); });
   EXPECT_THAT(sizes, ElementsAre(64, 4096, 1024, 256, 64, 4096));
 }
 
