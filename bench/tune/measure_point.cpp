@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include "bench/tune/candidates.hpp"
 #include "bench/tune/choosing.hpp"
 #include "bench/tune/grid.hpp"
+#include "bench/tune/judge.hpp"
 #include "bench/tune/try_candidates.hpp"
 
 namespace tutti::bench {
@@ -27,7 +27,6 @@ constexpr int kScreeningRounds = 3;
 constexpr double kLookShare = 0.25;  ///< of a point's time, for the first look at all candidates
 constexpr double kLookCalls = 12;    ///< of a candidate in it, in each of two cycles
 constexpr int kMostRounds = 201;
-constexpr std::size_t kLeastRounds = 8;  ///< in a regime
 constexpr int kLeastAtAll = 16;
 /// A regime, and a line transfer in it, for the built-in choice there.
 struct Regime {
@@ -36,14 +35,6 @@ struct Regime {
 };
 constexpr std::array<Regime, 4> kRegimes = {
     {{"near", 40}, {"mid", 100}, {"far", 200}, {"unknown", 0}}};
-
-/// To the four digits that mean something, so that files stay small.
-double rounded(double value) {
-  if (value <= 0) return value;
-  const double unit = std::pow(10.0, std::floor(std::log10(value)) - 3);
-  return unit < 1 ? std::round(value / unit) / std::round(1 / unit)
-                  : std::round(value / unit) * unit;
-}
 
 std::string canonical(Collective collective, const std::string& choice,
                       std::span<const Algorithm* const> extra) {
@@ -186,14 +177,6 @@ class PointRun {
     return describe(*said.algorithm, said.params);
   }
 
-  struct CycleRounds {
-    Cycle cycle = Cycle::Same;
-    Rounds rounds;  ///< of all candidates; empty for those that did not run
-    std::vector<double> mpi;
-    std::vector<double> line_ns;
-    int dropped = 0;
-  };
-
   std::vector<std::size_t> running() const {
     std::vector<std::size_t> all;
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
@@ -295,74 +278,21 @@ class PointRun {
   }
 
   std::optional<MeasuredPoint> point_in(const Regime& regime) const {
-    std::vector<Rounds> choosing;
-    std::vector<Rounds> reporting;
-    MeasuredPoint point;
-    std::vector<double> line_ns;
-    std::size_t fewest = kMostRounds;
-    for (const CycleRounds& cycle : cycles_) {
-      const Rounds kept = rounds_in(cycle.rounds, cycle.line_ns, regime.name);
-      std::size_t rounds = 0;
-      for (const std::vector<double>& each : kept) rounds = std::max(rounds, each.size());
-      // Cycles contradict each other: what some of them say is no answer.
-      if (rounds < kLeastRounds) return std::nullopt;
-      fewest = std::min(fewest, rounds);
-      choosing.push_back(half_of(kept, 0));
-      reporting.push_back(half_of(kept, 1));
-      for (const double line : cycle.line_ns) {
-        if (regime_of(static_cast<int>(line + 0.5)) == regime.name) line_ns.push_back(line);
-      }
-      point.dropped += static_cast<std::uint64_t>(cycle.dropped);
-      add_times(point, cycle, reporting.back(), regime.name);
-    }
-    point.rounds = fewest;
-    point.line_ns = rounded(estimate(line_ns).median);
-    judge(point, regime, choosing, reporting);
-    return point;
-  }
-
-  /// The candidates with their times, and MPI's.
-  void add_times(MeasuredPoint& point, const CycleRounds& cycle, const Rounds& reporting,
-                 std::string_view regime) const {
-    if (point.candidates.empty()) point.candidates = candidates_;
-    for (std::size_t i = 0; i < reporting.size(); ++i) {
-      if (reporting[i].empty()) continue;
-      point.candidates[i].times.push_back({cycle.cycle, microseconds(reporting[i])});
-    }
-    const Rounds mpi = half_of(rounds_in({cycle.mpi}, cycle.line_ns, regime), 1);
-    if (!mpi[0].empty()) point.mpi.push_back({cycle.cycle, microseconds(mpi[0])});
-  }
-
-  static Interval microseconds(const std::vector<double>& seconds) {
-    const Estimate e = estimate(seconds);
-    return {rounded(e.median * 1e6), rounded(e.low * 1e6), rounded(e.high * 1e6)};
-  }
-
-  void judge(MeasuredPoint& point, const Regime& regime, const std::vector<Rounds>& choosing,
-             const std::vector<Rounds>& reporting) const {
-    const Problem problem = problem_of(cell_, parent_, 0);
-    point.collective = problem.collective;
-    point.pes = problem.pes;
-    point.bytes = bytes_of(problem);
-    point.dtype = problem.dtype;
-    point.op = problem.op;
-    point.memory = problem.memory;
-    point.contract = problem.contract;
-    point.bound_us = rounded(bound_seconds(cell_, parent_, effort_.speed, point.line_ns) * 1e6);
     const std::string compared =
         canonical(cell_.collective, reference(regime), effort_.extra_algorithms);
-    const auto with =
-        static_cast<std::size_t>(std::ranges::find(canonical_, compared) - canonical_.begin());
-    point.builtin = candidates_[with].choice;
-    const std::vector<double> regret = regrets(choosing);
-    for (std::size_t i = 0; i < regret.size(); ++i) {
-      if (regret[i] == 0) continue;
-      point.candidates[i].regret = rounded(regret[i]);
-      if (const auto gain = ratio_over_cycles(reporting, with, i)) {
-        point.candidates[i].vs_builtin = {rounded(gain->median), rounded(gain->low),
-                                          rounded(gain->high)};
-      }
-    }
+    const auto with = std::ranges::find(canonical_, compared) - canonical_.begin();
+    auto point = judge(cycles_, candidates_, regime.name, static_cast<std::size_t>(with));
+    if (!point) return std::nullopt;
+    const Problem problem = problem_of(cell_, parent_, 0);
+    point->collective = problem.collective;
+    point->pes = problem.pes;
+    point->bytes = bytes_of(problem);
+    point->dtype = problem.dtype;
+    point->op = problem.op;
+    point->memory = problem.memory;
+    point->contract = problem.contract;
+    point->bound_us = rounded(bound_seconds(cell_, parent_, effort_.speed, point->line_ns) * 1e6);
+    return point;
   }
 
   Team& parent_;
