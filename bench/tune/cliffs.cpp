@@ -66,7 +66,7 @@ void append_cliffs(Problem problem, const std::vector<std::uint64_t>& sizes, con
     if (first == second || !can_go_on(before, problem)) continue;
     const auto ratio = curves.ratio(first, bytes_of(below), second, bytes_of(problem));
     if (!ratio || !is_cliff(*ratio)) continue;
-    all.push_back({problem, bytes_of(problem), first, second, *ratio});
+    all.push_back({problem, bytes_of(problem), first, second, *ratio, ratio->measured});
   }
 }
 
@@ -105,15 +105,17 @@ std::vector<Cliff> cliffs(const Tuning& file) {
 std::string to_string(const Cliff& cliff) {
   const Problem& problem = cliff.problem;
   const bool folds = reduces(problem.collective);
+  const std::string times = cliff.measured
+                                ? fmt::format("{:.2f} [{:.2f}, {:.2f}]", cliff.ratio.median,
+                                              cliff.ratio.low, cliff.ratio.high)
+                                : fmt::format("about {:.2f}", cliff.ratio.median);
   return fmt::format(
-      "{} {} {}{}{}, {} PEs, {}: at {} bytes {} takes {:.2f} [{:.2f}, {:.2f}] times as long as {} "
-      "one element below",
+      "{} {} {}{}{}, {} PEs, {}: at {} bytes {} takes {} times as long as {} one element below{}",
       name_of(problem.collective), name_of(problem.dtype),
       folds ? std::string(name_of(problem.op)) + ' ' : "", name_of(problem.memory),
       folds ? ' ' + std::string(name_of(problem.contract)) : "", problem.pes,
-      regime_of(problem.line_ns), cliff.bytes, short_choice(problem.collective, cliff.after),
-      cliff.ratio.median, cliff.ratio.low, cliff.ratio.high,
-      short_choice(problem.collective, cliff.before));
+      regime_of(problem.line_ns), cliff.bytes, short_choice(problem.collective, cliff.after), times,
+      short_choice(problem.collective, cliff.before), cliff.measured ? "" : " (predicted)");
 }
 
 }  // namespace tutti::bench

@@ -16,7 +16,8 @@ struct Cliff {
   std::size_t bytes = 0;  ///< of that problem
   std::string before;     ///< the choice for one element less
   std::string after;
-  Interval ratio;  ///< time after / time before
+  Interval ratio;         ///< time after / time before
+  bool measured = false;  ///< else both times are the cost model's
 };
 
 /// The cliffs of a file: neighbouring sizes whose chosen algorithms' times differ by more than 25 %
@@ -26,7 +27,8 @@ struct Cliff {
 std::vector<Cliff> cliffs(const Tuning& file);
 
 /// "allreduce f32 sum private consistent, 2 PEs, near: at 65540 bytes two_shot takes 2.10 [1.90,
-/// 2.30] times as long as one_shot one element below"
+/// 2.30] times as long as one_shot one element below"; "about 2.10 times ... (predicted)" where
+/// nothing was measured.
 std::string to_string(const Cliff& cliff);
 
 }  // namespace tutti::bench

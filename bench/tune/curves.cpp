@@ -111,15 +111,17 @@ std::optional<Curves::Time> Curves::time_of(std::string choice, std::size_t byte
   return Time{scaled(nearest->second, *here / *there), *here, true};
 }
 
-std::optional<Interval> Curves::ratio(const std::string& before, std::size_t before_bytes,
-                                      const std::string& after, std::size_t after_bytes) const {
+std::optional<Curves::Ratio> Curves::ratio(const std::string& before, std::size_t before_bytes,
+                                           const std::string& after,
+                                           std::size_t after_bytes) const {
   auto a = time_of(before, before_bytes);
   auto b = time_of(after, after_bytes);
   if (!a || !b) return std::nullopt;
   // The model's ranking is better than its times: what is not measured is measured by the other.
   if (!a->measured && b->measured) a->us = scaled(b->us, a->predicted_us / b->predicted_us);
   if (a->measured && !b->measured) b->us = scaled(a->us, b->predicted_us / a->predicted_us);
-  return Interval{b->us.median / a->us.median, b->us.low / a->us.high, b->us.high / a->us.low};
+  return Ratio{{b->us.median / a->us.median, b->us.low / a->us.high, b->us.high / a->us.low},
+               a->measured || b->measured};
 }
 
 bool Curves::is_cliff(const std::string& before, std::size_t before_bytes, const std::string& after,

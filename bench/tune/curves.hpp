@@ -30,10 +30,14 @@ class Curves {
   /// What a rule's evidence says of it and of the built-in choice.
   void add(const Rule& rule);
 
+  /// A ratio of two times; `measured` says whether one of them was, else both are the cost model's.
+  struct Ratio : Interval {
+    bool measured = false;
+  };
   /// The time of `after` at one size over the time of `before` at another, with its interval. Empty
   /// names: the built-in choice at that size. Nothing where one of them cannot do it.
-  std::optional<Interval> ratio(const std::string& before, std::size_t before_bytes,
-                                const std::string& after, std::size_t after_bytes) const;
+  std::optional<Ratio> ratio(const std::string& before, std::size_t before_bytes,
+                             const std::string& after, std::size_t after_bytes) const;
   /// The same at one size, or the sizes of a step of one element: whether it is a cliff.
   bool is_cliff(const std::string& before, std::size_t before_bytes, const std::string& after,
                 std::size_t after_bytes) const;

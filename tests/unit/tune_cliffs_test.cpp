@@ -17,6 +17,7 @@ namespace {
 
 using namespace bench;
 using ::testing::ElementsAre;
+using ::testing::MatchesRegex;
 
 constexpr std::array<const char*, 4> kChoices = {"one_shot", "one_shot:lag=2", "two_shot", "ring"};
 
@@ -157,6 +158,16 @@ TEST(TuneCliffs, a_cliff_where_the_regime_is_not_known_is_told_of_near_only_if_i
   };
   EXPECT_THAT(regimes("[0, 79]"), ElementsAre("near", "near"));
   EXPECT_THAT(regimes("[0, 0]"), ElementsAre("unknown", "unknown"));
+}
+
+TEST(TuneCliffs, one_that_only_the_cost_model_sees_is_called_predicted) {
+  const Tuning file = parse_tuning(R"({"tutti_tuning": 1, "rules": [
+      {"collective": "broadcast", "pes": [8, 8], "bytes": [65536, null], "algorithm": "chain"}]})",
+                                   "t.json");
+  const std::vector<Cliff> all = cliffs(file);
+  ASSERT_FALSE(all.empty());
+  EXPECT_THAT(to_string(all[0]), MatchesRegex(".*at 65536 bytes chain takes about [0-9.]+ times as "
+                                              "long as flat one element below \\(predicted\\)"));
 }
 
 TEST(TuneCliffs, what_the_intervals_leave_open_is_none) {
