@@ -24,6 +24,7 @@ std::string chosen(const Team& team, const Cell& cell, const std::string& algori
 
 enum class Primitive : std::uint8_t {
   Barrier,
+  Decision,
   PutSelf,
   Wait,
   PutSignal,
@@ -40,8 +41,9 @@ struct NamedPrimitive {
 };
 std::vector<NamedPrimitive> all_primitives(const Team& team);
 
-/// A primitive beside what it is compared with: MPI_Barrier for the barrier, a hand-written copy
-/// with the same coherence state for put and get, the line transfer for put_signal.
+/// A primitive beside what it is compared with: MPI_Barrier for the barrier, what it may take for
+/// the decision, a hand-written copy with the same coherence state for put and get, the line
+/// transfer for put_signal.
 struct PrimitiveResult {
   Estimate time;
   Estimate other;

@@ -47,6 +47,43 @@ PrimitiveResult barrier(Team& team, int rounds) {
   return result;
 }
 
+/// Four collectives at two sizes each.
+std::vector<Problem> problems_in_turn(const Team& team) {
+  std::vector<Problem> all;
+  for (const Collective collective : {Collective::Allreduce, Collective::Allgather,
+                                      Collective::ReduceScatter, Collective::Alltoall}) {
+    for (const std::size_t count : {std::size_t{64}, std::size_t{4096}}) {
+      Problem problem;
+      problem.collective = collective;
+      problem.count = count;
+      all.push_back(explain(team, problem).problem);  // with the team's facts
+    }
+  }
+  return all;
+}
+
+/// Finding what a call runs, of known problems in turn, beside what it may take.
+PrimitiveResult decision(Team& team, int rounds) {
+  constexpr int kRepeats = 10 * kSmallRepeats;
+  constexpr double kAllowed = 5e-9;
+  std::vector<Problem> problems = problems_in_turn(team);
+  const auto ours = [&] {
+    const Algorithm* volatile decided = nullptr;
+    const auto start = Clock::now();
+    for (int i = 0; i < kRepeats; ++i) {
+      for (Problem& problem : problems) decided = detail::decide(team, problem, {});
+    }
+    return seconds_since(start) / (kRepeats * static_cast<double>(problems.size()));
+  };
+  PrimitiveResult result = compare(team, rounds, ours, [](double) { return kAllowed; });
+  for (Problem& problem : problems) {
+    const Algorithm* decided = detail::decide(team, problem, {});
+    result.wrong += explain(team, problem).algorithm != decided ? 1 : 0;
+  }
+  result.compared_with = "beside the 5 ns that it may take";
+  return result;
+}
+
 double cpu_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -238,6 +275,7 @@ std::vector<NamedPrimitive> all_primitives(const Team& team) {
                                      {"put_self/bytes:8", Primitive::PutSelf, 8}};
   if (team.size() < 2) return all;
   all.push_back({"wait", Primitive::Wait, 0});
+  all.push_back({"decision", Primitive::Decision, 0});
   for (const std::size_t bytes : {std::size_t{8}, std::size_t{512}, std::size_t{4096}}) {
     const std::string size = "bytes:" + std::to_string(bytes);
     all.push_back({"put_signal/" + size, Primitive::PutSignal, bytes});
@@ -256,6 +294,8 @@ PrimitiveResult measure(Team& team, Primitive what, std::size_t bytes, int round
   switch (what) {
     case Primitive::Barrier:
       return barrier(team, rounds);
+    case Primitive::Decision:
+      return decision(team, rounds);
     case Primitive::PutSelf:
       return put_to_myself(team, rounds);
     case Primitive::Wait:

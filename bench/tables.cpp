@@ -29,7 +29,7 @@ constexpr std::array kTables = {
               "MPI / Tutti, blocks as uneven as --help says"},
     TableKind{"halves", "^(allreduce|reduce_scatter)/(bf16|f16)/sum/private/auto/bytes:",
               "time / that of as many elements of f32"},
-    TableKind{"primitives", "^(barrier|wait|put|get)", "the other side / Tutti"},
+    TableKind{"primitives", "^(barrier|wait|decision|put|get)", "the other side / Tutti"},
 };
 
 /// The column of a benchmark, and its row: the size, or 0.

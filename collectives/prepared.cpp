@@ -87,6 +87,13 @@ void run_prepared(Team& team, const Prepared& prepared) {
   run_plan(state, prepared.plan, prepared.buffers, prepared.root, prepared.call);
 }
 
+// As `Door` does it.
+const Algorithm* decide(Team& team, Problem& problem, const Call& call) {
+  TeamTuner& tuner = TeamTuner::of(team.state());
+  problem.line_ns = tuner.regime().at_call(call.lane, bytes_of(problem), call.timeout);
+  return tuner.plan(problem, call).algorithm;
+}
+
 }  // namespace detail
 
 std::string Persistent::algorithm() const {

@@ -142,13 +142,10 @@ void TeamTuner::report(const Problem& problem, const Decision& decision) {
   warn(team_, to_string(detail::explain(problem, decision, catalog_, file_->tuning.machine)));
 }
 
-const Plan& TeamTuner::plan(const Problem& problem, const Call& call) {
+/// Of a problem that the lane does not know, or of a call that insists on an algorithm.
+const Plan& TeamTuner::new_plan(const Problem& problem, DecisionKey key, const Call& call) {
   LanePlans& mine = lane(call.lane);
-  const DecisionKey key = key_of(problem);
-  if (call.algorithm.empty()) {
-    const Plan* known = mine.chosen.find(key);
-    return known != nullptr ? *known : mine.chosen.insert(key, choose(problem, {}));
-  }
+  if (call.algorithm.empty()) return mine.chosen.insert(key, choose(problem, {}));
   if (mine.insisted.algorithm == nullptr || mine.insisted_key != key ||
       mine.insisted_on != call.algorithm) {
     mine.insisted = choose(problem, call.algorithm);

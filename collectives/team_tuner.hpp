@@ -75,7 +75,15 @@ class TeamTuner : public TeamAttachment {
   /// The plan for a problem, valid until the lane's next one: the lane's own if it knows the
   /// problem, else a new selection.
   /// Errors: `Tuning`, `Unsupported`, the same on all PEs.
-  const Plan& plan(const Problem& problem, const Call& call);
+  const Plan& plan(const Problem& problem, const Call& call) {
+    const DecisionKey key = key_of(problem);
+    if (call.algorithm.empty()) [[likely]] {
+      const Plan* known = lane(call.lane).chosen.find(key);
+      if (known != nullptr) [[likely]]
+        return *known;
+    }
+    return new_plan(problem, key, call);
+  }
   Explanation explain(const Problem& problem) const;
   Regime& regime() noexcept { return regime_; }
   LanePlans& lane(int index) { return lanes_[static_cast<std::size_t>(index)]; }
@@ -86,6 +94,7 @@ class TeamTuner : public TeamAttachment {
  private:
   explicit TeamTuner(TeamState& team);
   SelectorInput rules() const;
+  const Plan& new_plan(const Problem& problem, DecisionKey key, const Call& call);
   Plan choose(const Problem& problem, std::string_view algorithm);
   void report(const Problem& problem, const Decision& decision);
 

@@ -23,25 +23,26 @@ struct DecisionKey {
 inline constexpr DecisionKey kNoProblem{~std::uint64_t{0}, ~std::uint64_t{0}};
 
 constexpr DecisionKey key_of(const Problem& problem) noexcept {
-  std::uint64_t facts = 0;
-  const auto append = [&facts](auto value, int bits) {
-    const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
-    facts = (facts << bits) | (static_cast<std::uint64_t>(value) & mask);
-  };
   static_assert(kCollectives < 16, "kNoProblem is the key of none");
-  append(problem.collective, 4);
-  append(problem.dtype, 4);
+  static_assert(kDTypes <= 16 && kOps <= 8);
+  const auto bit = [](auto value, int at) { return static_cast<std::uint64_t>(value) << at; };
+  const auto number = [](int value, int bits, int at) {
+    return (static_cast<std::uint64_t>(value) & ((std::uint64_t{1} << bits) - 1)) << at;
+  };
   // An operation of the program's own goes with its type and has no name but this.
   const bool user = problem.dtype == DType::User;
-  append(user ? static_cast<unsigned>(problem.commutative) : static_cast<unsigned>(problem.op), 3);
-  append(problem.memory, 1);
-  append(problem.contract, 1);
-  append(problem.reachable, 1);
-  append(problem.shared_address_space, 1);
-  append(problem.pes - 1, 16);
-  append(problem.nodes - 1, 16);
-  append(problem.line_ns, 17);
-  return {facts, user ? problem.count | (problem.element_bytes - 1) << 48 : problem.count};
+  const auto op =
+      user ? static_cast<unsigned>(problem.commutative) : static_cast<unsigned>(problem.op);
+  // Pairs, so that the processor need not wait for one before the next.
+  const std::uint64_t what = (bit(problem.collective, 0) | bit(problem.dtype, 4)) |
+                             (bit(op & 7u, 8) | bit(problem.memory, 11));
+  const std::uint64_t how = (bit(problem.contract, 12) | bit(problem.reachable, 13)) |
+                            bit(problem.shared_address_space, 14);
+  const std::uint64_t where =
+      (number(problem.pes - 1, 16, 15) | number(problem.nodes - 1, 16, 31)) |
+      number(problem.line_ns, 17, 47);
+  return {what | how | where,
+          user ? problem.count | (problem.element_bytes - 1) << 48 : problem.count};
 }
 
 /// What was derived from the last problems (a decision, a plan), so that a repeated call costs a

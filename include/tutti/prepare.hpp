@@ -23,6 +23,11 @@ namespace detail {
 struct Prepared;
 TUTTI_API std::shared_ptr<Prepared> make_prepared();
 TUTTI_API void run_prepared(Team& team, const Prepared& prepared);
+
+/// The decision of a call, known or made, without the call: what tutti-bench times. Collective as
+/// the call would be, where the line transfer is followed. `problem`: with the facts of the team;
+/// the line transfer is filled in.
+TUTTI_API const Algorithm* decide(Team& team, Problem& problem, const Call& call);
 }  // namespace detail
 
 /// A collective that is ready to run. Copies are the same one. Keeps the team alive, not the

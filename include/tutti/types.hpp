@@ -42,10 +42,12 @@ inline constexpr std::size_t kDTypes = 12;
 enum class Op : std::uint8_t { Sum, Prod, Min, Max, Avg, And, Or, Xor, User };
 inline constexpr std::size_t kOps = 8;
 
+namespace detail {
+inline constexpr std::uint8_t kBytesOf[kDTypes + 1] = {4, 8, 2, 2, 1, 1, 2, 2, 4, 4, 8, 8, 0};
+}
 /// Bytes of one element; 0 for `User`, see `element_bytes`.
 constexpr std::size_t size_of(DType type) noexcept {
-  constexpr std::uint8_t kBytes[kDTypes + 1] = {4, 8, 2, 2, 1, 1, 2, 2, 4, 4, 8, 8, 0};
-  return kBytes[static_cast<std::size_t>(type)];
+  return detail::kBytesOf[static_cast<std::size_t>(type)];
 }
 
 constexpr bool is_integer(DType type) noexcept { return type >= DType::I8 && type <= DType::U64; }

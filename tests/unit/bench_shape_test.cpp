@@ -4,6 +4,8 @@
 
 #include <array>
 #include <limits>
+#include <regex>
+#include <string>
 
 #include "bench/shape.hpp"
 #include "bench/tables.hpp"
@@ -79,6 +81,15 @@ TEST(BenchTables, every_table_of_the_performance_page_has_a_name) {
     EXPECT_NE(find_table(name), nullptr) << name;
   }
   EXPECT_EQ(find_table("none"), nullptr);
+}
+
+TEST(BenchTables, the_table_of_primitives_has_every_row_that_the_page_names) {
+  const std::regex filter{std::string(find_table("primitives")->filter)};
+  for (const char* row : {"barrier", "wait", "decision", "put_self/bytes:8", "put_signal/bytes:8",
+                          "put_signal/own_word/bytes:8", "put/bytes:4096", "get/bytes:4096",
+                          "put_tiled/bytes:65536"}) {
+    EXPECT_TRUE(std::regex_search(row, filter)) << row;
+  }
 }
 
 }  // namespace
