@@ -11,6 +11,7 @@
 
 #include "support/collective_data.hpp"
 #include "support/collective_shape.hpp"
+#include "support/seen_algorithms.hpp"
 #include "tutti/tuning.hpp"
 
 namespace tutti::tests {
@@ -72,10 +73,11 @@ struct Placed {
   }
 };
 
+/// `algorithm`: empty where the choice is open.
 template <class T>
-void issue(Team& team, const Cell& cell, const Placed<T>& at, int root) {
-  const std::string name = cell.algorithm->name + cell.parameters;
-  const Call call{.algorithm = name, .contract = cell.contract};
+void issue(Team& team, const Cell& cell, const Placed<T>& at, int root,
+           const std::string& algorithm) {
+  const Call call{.algorithm = algorithm, .contract = cell.contract};
   const int pes = team.size();
   detail::Buffers buffers = detail::buffers_of<T>(at.in, in_count(cell, pes, team.pe()), at.out,
                                                   out_count(cell, pes, team.pe()));
@@ -137,16 +139,13 @@ bool compare(const Cell& cell, Team& team, std::size_t call, const char* what, c
   return true;
 }
 
-void check_traffic(Team& team, const Cell& cell, int root, bool reachable) {
+void check_traffic(Team& team, const Cell& cell, const Ran& ran, int root, bool reachable) {
   // A descriptor says what a call costs whose root is PE 0, or that shifts to another PE.
   if (cell.algorithm->collective == Collective::Alltoallv && cell.count != 0) return;  // not known
   if (team.size() == 1 || (has_root(cell.algorithm->collective) && root != 0)) return;
   if (cell.algorithm->collective == Collective::RingShift && root == 0) return;
-  const Params params =
-      parse_choice(cell.algorithm->collective, cell.algorithm->name + cell.parameters, "test")
-          .params;
   const Traffic said =
-      cell.algorithm->traffic(problem_of(cell, team, reachable), params, team.pe());
+      ran.algorithm->traffic(problem_of(cell, team, reachable), ran.params, team.pe());
   const Traffic done = last_call(team).traffic;
   EXPECT_EQ(said, done) << to_string(cell) << ": PE " << team.pe() << " of " << team.size()
                         << ": words " << said.words << " said, " << done.words << " done; stored "
@@ -155,10 +154,41 @@ void check_traffic(Team& team, const Cell& cell, int root, bool reachable) {
                         << said.bytes_folded << ", " << done.bytes_folded;
 }
 
+struct ToRun {
+  Ran ran;
+  int line_ns = 0;  ///< where that decides
+};
+
+/// What a call of the cell has to run: what it insists on, or what `explain` says.
+ToRun to_run(Team& team, const Cell& cell, bool reachable, bool insists) {
+  if (insists) {
+    const Algorithm* const extra[] = {cell.algorithm};
+    const Forced forced =
+        parse_choice(cell.algorithm->collective, cell.algorithm->name + cell.parameters, "test",
+                     is_seen(cell.algorithm) ? extra : std::span<const Algorithm* const>());
+    return {{forced.algorithm, forced.params}};
+  }
+  const Explanation said = explain(team, problem_of(cell, team, reachable));
+  return {{said.algorithm, said.params}, said.problem.line_ns};
+}
+
+/// The record of the last call names what ran, and where bodies say that they run, they did.
+void check_record(Team& team, const Cell& cell, const Ran& expected) {
+  const std::string record = last_call(team).algorithm;
+  if (team.size() == 1) {
+    EXPECT_EQ(record, "") << "one PE copies";
+    return;
+  }
+  EXPECT_EQ(record, describe(*expected.algorithm, expected.params)) << to_string(cell);
+  std::vector<Ran> bodies;
+  if (is_seen(expected.algorithm)) bodies.push_back(expected);
+  EXPECT_EQ(bodies_entered(), bodies) << to_string(cell) << ": other bodies than " << record;
+}
+
 /// One call on fresh data, with everything around it checked.
 template <class T>
 bool check_call(Team& team, const Cell& cell, std::size_t call, bool reachable,
-                const Guarded<T>& in, const Guarded<T>& out) {
+                const Guarded<T>& in, const Guarded<T>& out, bool insists) {
   const int pes = team.size();
   const int root = static_cast<int>(call % static_cast<std::size_t>(pes));
   const std::size_t ins = in_count(cell, pes, team.pe());
@@ -173,7 +203,11 @@ bool check_call(Team& team, const Cell& cell, std::size_t call, bool reachable,
   if (static_cast<std::size_t>(team.pe()) == call % 5) {
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
-  issue<T>(team, cell, at, root);
+  ToRun expected = to_run(team, cell, reachable, insists);
+  bodies_entered().clear();
+  issue<T>(team, cell, at, root, insists ? cell.algorithm->name + cell.parameters : "");
+  const ToRun now = to_run(team, cell, reachable, insists);
+  if (now.line_ns != expected.line_ns) expected = now;  // the first call of another regime
   if (at.apart && !compare<T>(cell, team, call, "input", at.in, ins, sent)) {
     return false;
   }
@@ -188,7 +222,8 @@ bool check_call(Team& team, const Cell& cell, std::size_t call, bool reachable,
              })) {
     return false;
   }
-  check_traffic(team, cell, root, reachable);
+  check_record(team, cell, expected.ran);
+  check_traffic(team, cell, expected.ran, root, reachable);
   return true;
 }
 
@@ -198,8 +233,8 @@ void check_typed(Team& team, const Cell& cell, std::size_t& call, bool reachable
   // PE 0 has the longest block, and symmetric tensors are equal on all.
   const Guarded<T> in(team, in_count(cell, team.size(), 0), cell.misalign, symmetric);
   const Guarded<T> out(team, out_count(cell, team.size(), 0), cell.misalign * 3, symmetric);
-  for (int repeat = 0; repeat < 3; ++repeat) {
-    if (!check_call<T>(team, cell, ++call, reachable, in, out)) return;
+  for (const bool insists : {true, true, true, false}) {
+    if (!check_call<T>(team, cell, ++call, reachable, in, out, insists)) return;
   }
   if (!in.intact() || !out.intact()) {
     ADD_FAILURE() << to_string(cell) << ": PE " << team.pe() << " of " << team.size()

@@ -27,10 +27,12 @@ std::string to_string(const Cell& cell);
 /// load and store every message is an allocation: there the sample has no long vectors.
 std::vector<Cell> cells_of(const Algorithm& algorithm, int pes, bool reachable);
 
-/// Collective: runs the cell's call three times back to back on data that depends on PE, index and
-/// call, one PE late, and compares every element, the guard bytes around the output, the input and
-/// the traffic. `call` numbers the calls of the whole test. Returns false for a cell that the
-/// algorithm does not support. `reachable`: whether PEs reach each other by load and store.
+/// Collective: runs the cell's call three times back to back, and once with the choice left open,
+/// on data that depends on PE, index and call, one PE late. Compares every element, the guard bytes
+/// around the output, the input, the traffic, and the record of the call with what it insists on or
+/// `explain` says; of `seen_algorithms`, also with the body that ran. `call` numbers the calls of
+/// the whole test. Returns false for a cell that the algorithm does not support. `reachable`:
+/// whether PEs reach each other by load and store.
 bool check_cell(Team& team, const Cell& cell, bool reachable, std::size_t& call);
 
 /// `check_cell` on all cells of an algorithm; the result counts those that ran.
