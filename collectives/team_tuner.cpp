@@ -47,7 +47,7 @@ std::shared_ptr<const FileInForce> file_of(TeamState& team) {
   std::call_once(memory.once, [&] {
     const Settings& settings = team.world().settings();
     auto file = std::make_shared<FileInForce>();
-    if (!settings.tuning_text.empty()) {
+    if (!settings.tuning.empty()) {
       file->tuning = parse_tuning(settings.tuning_text, settings.tuning,
                                   team.world().options().extra_algorithms);
       const auto differing = differences(file->tuning, machine_from_text(settings.machine_text), 0);
@@ -83,6 +83,7 @@ TeamTuner::TeamTuner(TeamState& team)
   const Settings& settings = team.world().settings();
   environment_ = detail::parse_forced(settings.algorithm, "TUTTI_ALGORITHM", catalog_);
   file_ = file_of(team);
+  warn_if_uncovered();
   const auto pes = static_cast<std::size_t>(team.pes());
   for (LanePlans& lane : lanes_) {
     lane.sources.resize(pes);
@@ -92,6 +93,15 @@ TeamTuner::TeamTuner(TeamState& team)
     lane.in_begins.resize(pes + 1);
     lane.out_begins.resize(pes + 1);
   }
+}
+
+/// Of the file that TUTTI_TUNING names, whose machine was compared once for all teams.
+void TeamTuner::warn_if_uncovered() const {
+  if (team_.pes() == 1) return;  // nothing is chosen
+  const auto differing = differences(file_->tuning, MachineFacts{}, team_.pes());
+  if (differing.empty() || !file_->uncovered.first_time(team_.pes())) return;
+  warn(team_, fmt::format("{} is not used on teams of {} PEs: {}", team_.world().settings().tuning,
+                          team_.pes(), fmt::join(differing, "; ")));
 }
 
 void TeamTuner::use(Tuning tuning) {

@@ -63,6 +63,7 @@ struct LanePlans {
 struct FileInForce {
   Tuning tuning;
   mutable Said<const Rule*> skipped;
+  mutable Said<int> uncovered;  ///< numbers of PEs that no rule is about
 };
 
 /// The tuner's end of a team: which rules hold here, and what was decided last. Equal on all PEs
@@ -79,8 +80,9 @@ class TeamTuner : public TeamAttachment {
     const DecisionKey key = key_of(problem);
     if (call.algorithm.empty()) [[likely]] {
       const Plan* known = lane(call.lane).chosen.find(key);
-      if (known != nullptr) [[likely]]
+      if (known != nullptr) [[likely]] {
         return *known;
+      }
     }
     return new_plan(problem, key, call);
   }
@@ -93,6 +95,7 @@ class TeamTuner : public TeamAttachment {
 
  private:
   explicit TeamTuner(TeamState& team);
+  void warn_if_uncovered() const;
   SelectorInput rules() const;
   const Plan& new_plan(const Problem& problem, DecisionKey key, const Call& call);
   Plan choose(const Problem& problem, std::string_view algorithm);

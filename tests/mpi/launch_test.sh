@@ -31,12 +31,17 @@ expect 2 "TUTTI_HEAP" env TUTTI_PES=2 TUTTI_HEAP=lots "$program"
 expect 2 "TUTTI_TIMEOUT" env TUTTI_PES=2 TUTTI_TIMEOUT=soon "$program"
 expect 2 "no_such" env TUTTI_PES=2 TUTTI_ALGORITHM=allreduce=no_such "$program"
 expect 2 "no/such/file" env TUTTI_PES=2 TUTTI_TUNING=/no/such/file "$program"
+expect 2 "cannot be read: Is a directory" env TUTTI_PES=2 TUTTI_TUNING=/ "$program"
+expect 2 'TUTTI_TRACE is "no"; allowed are 0 and 1' env TUTTI_PES=2 TUTTI_TRACE=no "$program"
 expect 1 "PE 1: boom" env TUTTI_PES=2 "$program" throw
 expect 2 "root 99; allowed are 0 to 1" env TUTTI_PES=2 "$program" refuse
 mpi 0 "max 2 over 2 PEs" 2
 mpi 0 "max 4 over 4 PEs" 4
 mpi 0 "max 2 over 2 PEs" 2 TUTTI_PES=2
 mpi fail "TUTTI_PES is 3, but mpirun started 2 PEs" 2 TUTTI_PES=3
+mpi fail "TUTTI_TUNING: / cannot be read: Is a directory" 3 TUTTI_TUNING=/
+mpi fail "/dev/null:1:1: " 3 TUTTI_TUNING=/dev/null
+mpi fail 'TUTTI_TRACE is "no"; allowed are 0 and 1' 2 TUTTI_TRACE=no
 mode=throw
 mpi fail "boom" 3
 # mpirun may end the survivors before they have said who is gone: failure_test reads their words.

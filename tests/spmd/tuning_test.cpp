@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,6 +83,85 @@ TEST(Tuning, a_decision_is_traced_once_however_many_problems_alternate) {
   });
   EXPECT_EQ(times(text, "chosen by   built-in"), kMoreThanPlaces);
   EXPECT_EQ(times(text, "chosen by   call"), 2u);
+}
+
+/// The errors of the PEs' first call, which have to be the same one.
+std::string error_of_first_call(int pes) {
+  std::vector<Caught> errors(static_cast<std::size_t>(pes));
+  const Caught at_start = caught([&] {
+    run(pes, [&](Team& team) {
+      std::vector<int> data(1);
+      errors[team.pe()] = caught([&] { allreduce(team, data, Op::Sum); });
+    });
+  });
+  if (!at_start.text.empty()) {
+    EXPECT_EQ(at_start.code, ErrorCode::Tuning);
+    return at_start.text;
+  }
+  for (const Caught& error : errors) {
+    EXPECT_EQ(error.code, ErrorCode::Tuning);
+    EXPECT_EQ(error.text, errors[0].text);
+  }
+  return errors[0].text;
+}
+
+TEST(Tuning, a_file_without_content_is_a_bad_file_and_not_none) {
+  const ScopedVariable nothing("TUTTI_TUNING", "/dev/null");
+  EXPECT_THAT(error_of_first_call(3), ::testing::StartsWith("/dev/null:1:1: "));
+}
+
+TEST(Tuning, what_cannot_be_read_is_an_agreed_error_with_the_systems_words) {
+  const std::string folder = ::testing::TempDir();
+  const ScopedVariable named("TUTTI_TUNING", folder);
+  EXPECT_EQ(error_of_first_call(3), "TUTTI_TUNING: " + folder + " cannot be read: Is a directory");
+  const ScopedVariable missing("TUTTI_TUNING", "/no/such/file");
+  EXPECT_EQ(error_of_first_call(3),
+            "TUTTI_TUNING: /no/such/file cannot be read: No such file or directory");
+  const ScopedVariable endless("TUTTI_TUNING", "/dev/zero");
+  EXPECT_EQ(error_of_first_call(3), "TUTTI_TUNING: /dev/zero has more than 4 MiB");
+}
+
+TEST(Tuning, a_file_about_other_numbers_of_pes_is_one_warning_a_number_and_the_built_in_rules) {
+  const RulesFile file(R"({"collective": "allreduce", "pes": [4, 8], "algorithm": "ring"})");
+  const ScopedVariable named("TUTTI_TUNING", file.path());
+  ::testing::internal::CaptureStderr();
+  for (const int pes : {3, 4}) {
+    run_world(pes, 0, [&](Team& team) {
+      for (int teams = 0; teams < 2; ++teams) {
+        Team part = team.split(team.pe() < 2 ? 0 : 1);
+        for (Team* each : {&team, &part}) {
+          std::vector<int> data(100, 1);
+          allreduce(*each, data, Op::Sum);
+          EXPECT_EQ(last_call(*each).algorithm.starts_with("ring"), each->size() == 4);
+        }
+      }
+    });
+  }
+  const std::string text = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(times(text, "is not used on teams of 3 PEs: pes: no rule of the file is about 3 PEs"),
+            1u);
+  EXPECT_EQ(times(text, "is not used on teams of 2 PEs"), 2u) << "once in each of the two jobs";
+  EXPECT_EQ(times(text, "is not used"), 3u) << text;
+}
+
+TEST(Tuning, switches_are_0_or_1_and_nothing_else) {
+  for (const char* variable : {"TUTTI_TRACE", "TUTTI_FOLLOW_REGIME"}) {
+    for (const char* wrong : {"no", "2", "00", "true", "on", " 1", "-1"}) {
+      const ScopedVariable set(variable, wrong);
+      expect_refused([] { run(2, [](Team&) {}); },
+                     std::string(variable) + " is \"" + wrong + "\"; allowed are 0 and 1");
+    }
+    const ScopedVariable set(variable, "a value that is much too long for a switch");
+    expect_refused([] { run(2, [](Team&) {}); }, "; allowed are 0 and 1");
+  }
+  for (const char* right : {"0", "1"}) {
+    const ScopedVariable set("TUTTI_TRACE", right);
+    const std::string text = printed([](Team& team) {
+      std::vector<int> data(1);
+      allreduce(team, data, Op::Sum);
+    });
+    EXPECT_EQ(times(text, "chosen by"), *right == '1' ? 1u : 0u);
+  }
 }
 
 }  // namespace
