@@ -144,6 +144,77 @@ TEST(Tuning, a_file_about_other_numbers_of_pes_is_one_warning_a_number_and_the_b
   EXPECT_EQ(times(text, "is not used"), 3u) << text;
 }
 
+/// What stands at each level, in the order of precedence.
+constexpr const char* kLevels[] = {":ring_bytes=16K,chunk_bytes=1K",
+                                   ":ring_bytes=16K,chunk_bytes=2K",
+                                   ":ring_bytes=16K,chunk_bytes=4K"};
+
+/// An in-place call, which counts what it receives, and the record of it.
+std::string ran_in_place(Team& team, Collective collective, const std::string& algorithm) {
+  constexpr std::size_t kBlock = 500;
+  std::vector<float> data(2 * kBlock, 1);
+  if (collective == Collective::Allreduce) {
+    allreduce(team, data, Op::Sum, {.algorithm = algorithm});
+  } else {
+    const auto mine = std::span(data).subspan(static_cast<std::size_t>(team.pe()) * kBlock, kBlock);
+    allgather(team, mine, data, {.algorithm = algorithm});
+  }
+  return last_call(team).algorithm;
+}
+
+TEST(Tuning, call_beats_environment_beats_file_beats_built_in_in_what_really_runs) {
+  const RulesFile file(
+      R"({"collective": "allreduce", "bytes": [4000, 4000], "algorithm": "two_shot",
+      "params": {"ring_bytes": "16K", "chunk_bytes": "4K"}},
+     {"collective": "allgather", "bytes": [4000, 4000], "algorithm": "direct",
+      "params": {"ring_bytes": "16K", "chunk_bytes": "4K"}})");
+  for (unsigned present = 0; present < 8; ++present) {
+    const std::string level = kLevels[1];
+    const ScopedVariable environment(
+        "TUTTI_ALGORITHM",
+        present & 2u ? "allreduce=two_shot" + level + ";allgather=direct" + level : "");
+    const ScopedVariable named("TUTTI_TUNING", present & 4u ? file.path() : "");
+    run_world(2, 0, [&](Team& team) {
+      for (const Collective collective : {Collective::Allreduce, Collective::Allgather}) {
+        const bool reducing = collective == Collective::Allreduce;
+        const std::string name = reducing ? "two_shot" : "direct";
+        const std::string ran =
+            ran_in_place(team, collective, present & 1u ? name + kLevels[0] : "");
+        Problem problem;
+        problem.collective = collective;
+        problem.count = reducing ? 1000 : 500;
+        const Explanation said = explain(team, problem);
+        EXPECT_EQ(said.where, present & 2u   ? Where::Environment
+                              : present & 4u ? Where::File
+                                             : Where::BuiltIn);
+        std::string expected = describe(*said.algorithm, said.params);
+        if (present != 0) {
+          const char* wins = kLevels[present & 1u ? 0 : present & 2u ? 1 : 2];
+          const Forced choice = parse_choice(collective, name + wins, "test");
+          expected = describe(*choice.algorithm, choice.params);
+        }
+        EXPECT_EQ(ran, expected) << present << ' ' << name_of(collective);
+      }
+    });
+  }
+}
+
+TEST(Tuning, a_rule_counts_bytes_and_not_elements) {
+  const RulesFile file(
+      R"({"collective": "allreduce", "bytes": [8000, 8000], "algorithm": "ring"})");
+  const ScopedVariable named("TUTTI_TUNING", file.path());
+  run_world(2, 0, [](Team& team) {
+    const auto ran = [&](auto data) {
+      allreduce(team, data, Op::Sum);
+      return last_call(team).algorithm.starts_with("ring");
+    };
+    EXPECT_TRUE(ran(std::vector<double>(1000, 1)));
+    EXPECT_TRUE(ran(std::vector<float>(2000, 1)));
+    EXPECT_FALSE(ran(std::vector<float>(1000, 1)));
+    EXPECT_FALSE(ran(std::vector<float>(2001, 1)));
+  });
+}
+
 TEST(Tuning, switches_are_0_or_1_and_nothing_else) {
   for (const char* variable : {"TUTTI_TRACE", "TUTTI_FOLLOW_REGIME"}) {
     for (const char* wrong : {"no", "2", "00", "true", "on", " 1", "-1"}) {
