@@ -131,6 +131,35 @@ TEST(Counts, alltoallv_brings_blocks_of_any_length_to_everyone) {
   });
 }
 
+/// PE 1 sends nothing and receives; receives nothing and sends; nobody has anything.
+TEST(Counts, a_pe_with_nothing_to_send_or_to_receive_stays_in_step) {
+  for (const std::uint64_t seed : {0, 7}) {
+    run_world(3, seed, [](Team& team) {
+      for (int call = 0; call < 30; ++call) {
+        const auto length = [&](int from, int to) -> std::size_t {
+          if (call % 3 == 2 || (call % 3 == 0 ? from : to) == 1) return 0;
+          return static_cast<std::size_t>(1 + from * 3 + to * 700);
+        };
+        Counts sent;
+        Counts received;
+        std::vector<int> expected;
+        for (int pe = 0; pe < 3; ++pe) {
+          sent.push_back(length(team.pe(), pe));
+          received.push_back(length(pe, team.pe()));
+          expected.insert(expected.end(), received.back(), pe * 100 + call);
+        }
+        const std::vector<int> in(sum(sent), team.pe() * 100 + call);
+        std::vector<int> out(expected.size(), -7);
+        alltoallv(team, in, sent, out, received);
+        ASSERT_EQ(out, expected) << call;
+        std::vector<int> number(1, team.pe() + 1);
+        allreduce(team, number, Op::Sum);
+        ASSERT_EQ(number[0], 6) << call;
+      }
+    });
+  }
+}
+
 /// All blocks, one after the other, as the PEs have them in a call.
 std::vector<int> all_blocks(const Counts& counts, int call) {
   std::vector<int> all;
