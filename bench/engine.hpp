@@ -73,12 +73,14 @@ Contender touch_only();
 Contender tutti_call(Team& team, std::string algorithm, Contract contract,
                      std::chrono::milliseconds deadline = {});
 
-/// What a cell cannot beat: see docs/performance.md, "The bound".
+/// What a cell cannot beat, and what the cost model goes by: 10^9 bytes a second of one core, with
+/// buffers that fit in its L2.
 struct MachineSpeed {
-  double copy_gbps = 0;   ///< one core copying its own memory, cache-sized buffers
-  double cross_gbps = 0;  ///< one core reading lines that another core has just written
+  double copy_gbps = 0;   ///< copying its own memory
+  double cross_gbps = 0;  ///< copying lines that another core has just written; 0 for one PE
+  double fold_gbps = 0;   ///< f32 sum of two vectors, by the library's kernel: bytes of both
 };
-/// Measures both, about 20 ms. Collective.
+/// Measures all of them, about 20 ms. Collective.
 MachineSpeed measure_speed(Team& team);
 /// nccl-tests' factor from algorithm to bus bandwidth: the share of a cell's bytes that must cross.
 double bus_factor(Collective collective, int pes);

@@ -131,6 +131,7 @@ int main(int argc, char** argv) {
     fmt::print("  barrier           {}\n", team.barrier_algorithm());
     fmt::print("  copy bandwidth    {:.1f} GB/s, dirty lines of another core {:.1f} GB/s\n",
                speed.copy_gbps, speed.cross_gbps);
+    fmt::print("  fold bandwidth    {:.1f} GB/s\n", speed.fold_gbps);
     fmt::print("memory (a symmetric tensor of 4 MiB on each PE)\n");
     for (const std::string& each : memory) fmt::print("  {}\n", each);
     print_algorithms(team);

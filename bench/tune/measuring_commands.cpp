@@ -42,6 +42,8 @@ MachineFacts measured_machine(Team& team) {
   MachineFacts here = this_machine();
   const MachineSpeed speed = measure_speed(team);
   here.copy_gbps = speed.copy_gbps;
+  here.cross_gbps = speed.cross_gbps;
+  here.fold_gbps = speed.fold_gbps;
   here.line_ns = team.measure_line_ns();
   here.mpi = mpi_description();
   here.binding = usable_cpus() == 1 ? "one CPU a PE" : "not bound";

@@ -18,9 +18,9 @@ inline constexpr std::uint64_t kTuningSchema = 1;
 /// The keys of a tuning file, in the order in which they are written.
 inline constexpr std::array<std::string_view, 5> kFileKeys = {"tutti_tuning", "machine", "sweep",
                                                               "rules", "points"};
-inline constexpr std::array<std::string_view, 11> kMachineKeys = {
-    "cpu",   "cores", "l2_kib",  "l3_kib", "instruction_sets", "copy_gbps", "line_ns",
-    "tutti", "mpi",   "binding", "date"};
+inline constexpr std::array<std::string_view, 13> kMachineKeys = {
+    "cpu",       "cores",   "l2_kib", "l3_kib", "instruction_sets", "copy_gbps", "cross_gbps",
+    "fold_gbps", "line_ns", "tutti",  "mpi",    "binding",          "date"};
 inline constexpr std::array<std::string_view, 12> kRuleKeys = {
     "collective", "pes",      "nodes",   "bytes",     "dtype",  "op",
     "memory",     "contract", "line_ns", "algorithm", "params", "evidence"};

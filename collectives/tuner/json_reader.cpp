@@ -61,6 +61,8 @@ MachineFacts read_machine(const JsonValue& value) {
   machine.l3_kib = count("l3_kib");
   machine.instruction_sets = text("instruction_sets");
   machine.copy_gbps = real("copy_gbps");
+  machine.cross_gbps = real("cross_gbps");
+  machine.fold_gbps = real("fold_gbps");
   machine.line_ns = real("line_ns");
   machine.tutti = text("tutti");
   machine.mpi = text("mpi");

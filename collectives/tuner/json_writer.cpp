@@ -57,6 +57,8 @@ Json to_object(const MachineFacts& machine) {
   put_count("l3_kib", machine.l3_kib);
   put_text(object, "instruction_sets", machine.instruction_sets);
   put_real("copy_gbps", machine.copy_gbps);
+  put_real("cross_gbps", machine.cross_gbps);
+  put_real("fold_gbps", machine.fold_gbps);
   put_real("line_ns", machine.line_ns);
   put_text(object, "tutti", machine.tutti);
   put_text(object, "mpi", machine.mpi);

@@ -78,6 +78,8 @@ struct MachineFacts {
   std::uint64_t l3_kib = 0;      ///< of one shared cache
   std::string instruction_sets;  ///< those that matter to kernels: "avx2 avx512f ..."
   double copy_gbps = 0;          ///< memory copy of one core, 10^9 bytes a second
+  double cross_gbps = 0;         ///< copy out of lines that another core has just written
+  double fold_gbps = 0;          ///< f32 sum of two vectors in the caches, bytes of both
   double line_ns = 0;            ///< line transfer between the PEs' caches
   std::string tutti;             ///< version
   std::string mpi;               ///< library and version of the baseline
@@ -121,6 +123,10 @@ TUTTI_API void write_tuning(const std::string& path, const Tuning& tuning);
 /// What can be known without measuring: CPU, cores, caches, instruction sets, Tutti's version and
 /// the date. About 20 ms; not for the hot path.
 TUTTI_API MachineFacts this_machine();
+
+/// How fast one core folds, by the library's kernel: f32 sum of two vectors of 256 KiB in its
+/// caches, 10^9 bytes of both a second, in the fastest of some rounds. About 1 ms. Local.
+TUTTI_API double measure_fold_gbps();
 
 /// The facts in which two machines differ, as "l2_kib: 1024 in the file, 2048 here": CPU model,
 /// cores, caches and instruction sets, where both are known. Never timings, versions or dates.

@@ -100,10 +100,12 @@ TEST(TunerExplain, tells_choice_runner_up_exclusions_and_evidence) {
 }
 
 TEST(TunerMachine, differs_only_in_what_decides_speed) {
-  const MachineFacts here = {"EPYC", 2,       1024,    32768,  "avx2",      34.7,
-                             41,     "0.1.0", "4.1.4", "core", "2026-01-31"};
+  const MachineFacts here = {"EPYC", 2,  1024,    32768,   "avx2", 34.7,        36.1,
+                             82.2,   41, "0.1.0", "4.1.4", "core", "2026-01-31"};
   MachineFacts same = here;
   same.copy_gbps = 1;
+  same.cross_gbps = 1;
+  same.fold_gbps = 1;
   same.line_ns = 300;
   same.tutti = "0.1.7";
   same.mpi = "5.0";
@@ -111,8 +113,8 @@ TEST(TunerMachine, differs_only_in_what_decides_speed) {
   same.date = "2020-01-01";
   EXPECT_THAT(differences(same, here), IsEmpty());
   EXPECT_THAT(differences(MachineFacts{}, here), IsEmpty());
-  const MachineFacts other = {"Xeon", 64,      2048,    16384,  "avx2 avx512f", 34.7,
-                              41,     "0.1.0", "4.1.4", "core", "2026-01-31"};
+  const MachineFacts other = {"Xeon", 64, 2048,    16384,   "avx2 avx512f", 34.7,        36.1,
+                              82.2,   41, "0.1.0", "4.1.4", "core",         "2026-01-31"};
   EXPECT_THAT(
       differences(other, here),
       ElementsAre("cpu: 'Xeon' in the file, 'EPYC' here", "cores: 64 in the file, 2 here",
@@ -140,6 +142,12 @@ TEST(TunerMachine, this_machine_knows_itself) {
   EXPECT_THAT(differences(here, this_machine()), IsEmpty());
 }
 
+TEST(TunerMachine, a_fold_takes_time) {
+  const double gbps = measure_fold_gbps();
+  EXPECT_GT(gbps, 0.01);
+  EXPECT_LT(gbps, 1e4);
+}
+
 TEST(TunerMachine, regimes_have_the_documented_borders) {
   EXPECT_EQ(regime_of(0), "unknown");
   EXPECT_EQ(regime_of(79), "near");
@@ -150,7 +158,7 @@ TEST(TunerMachine, regimes_have_the_documented_borders) {
 
 TEST(TunerMachine, the_facts_that_are_compared_survive_the_way_between_pes) {
   const MachineFacts machine = {
-      "A CPU: \"fast\" ", 64, 2048, 98304, "avx2 avx512f", 1, 2, "v", "m", "b", "d"};
+      "A CPU: \"fast\" ", 64, 2048, 98304, "avx2 avx512f", 1, 2, 3, 4, "v", "m", "b", "d"};
   const MachineFacts there = machine_from_text(machine_text(machine));
   EXPECT_THAT(differences(there, machine), IsEmpty());
   MachineFacts other = machine;

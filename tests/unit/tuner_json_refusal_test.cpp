@@ -89,6 +89,10 @@ constexpr BadFile kBadFiles[] = {
      "t.json:1:33: machine: unknown key 'l2'; "},
     {R"({"tutti_tuning": 1, "machine": {"copy_gbps": -1}, "rules": []})",
      "t.json:1:46: machine.copy_gbps: '-1' is out of range; allowed: 0 to 1e15"},
+    {R"({"tutti_tuning": 1, "machine": {"cross_gbps": "fast"}, "rules": []})",
+     "t.json:1:47: machine.cross_gbps: expected a number, got a string"},
+    {R"({"tutti_tuning": 1, "machine": {"fold_gbps": 1e16}, "rules": []})",
+     "t.json:1:46: machine.fold_gbps: '1e16' is out of range; allowed: 0 to 1e15"},
     {R"({"tutti_tuning": 1, "machine": null, "rules": []})",
      "t.json:1:32: machine: expected an object, got null"},
 };

@@ -90,9 +90,19 @@ MeasuredPoint full_point() {
 
 Tuning full_tuning() {
   Tuning tuning;
-  tuning.machine = {
-      "A \"CPU\" \\ \xC3\xA9", 2, 1024, 32768, "avx2 avx512f", 34.7, 41.5, "0.1.0", "4.1.4", "core",
-      "2026-01-31T12:00:00Z"};
+  tuning.machine = {"A \"CPU\" \\ \xC3\xA9",
+                    2,
+                    1024,
+                    32768,
+                    "avx2 avx512f",
+                    34.7,
+                    36.25,
+                    80.5,
+                    41.5,
+                    "0.1.0",
+                    "4.1.4",
+                    "core",
+                    "2026-01-31T12:00:00Z"};
   Rule shot;
   shot.algorithm = &fake::kOneShot;
   shot.params.values = {64, 16 << 20, 1, -8, 0, 0};
