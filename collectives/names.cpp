@@ -20,7 +20,8 @@ constexpr std::array<std::string_view, kCollectives> kCollectiveNames = {
     "alltoall",  "allgatherv", "reduce_scatterv", "alltoallv", "gatherv", "scatterv", "ring_shift"};
 constexpr std::array<std::string_view, 2> kMemoryNames = {"private", "symmetric"};
 constexpr std::array<std::string_view, 2> kContractNames = {"consistent", "ordered"};
-constexpr std::array<std::string_view, 4> kWhereNames = {"call", "environment", "file", "built-in"};
+constexpr std::array<std::string_view, 5> kWhereNames = {"call", "environment", "file", "built-in",
+                                                         "model"};
 constexpr std::array<std::string_view, kCycles> kCycleNames = {"same", "rotate", "decode", "skew"};
 constexpr std::array<std::string_view, kStatuses> kStatusNames = {"measured", "wrong", "failed",
                                                                   "skipped", "hung"};

@@ -117,7 +117,7 @@ void TeamTuner::use(Tuning tuning) {
 
 SelectorInput TeamTuner::rules() const {
   static const std::vector<Rule> built_in = builtin_rules(builtin_catalog());
-  return {&catalog_, nullptr, environment_, file_->tuning.rules, built_in};
+  return {&catalog_, nullptr, environment_, file_->tuning.rules, built_in, &file_->tuning.machine};
 }
 
 Plan TeamTuner::choose(const Problem& problem, std::string_view algorithm) {

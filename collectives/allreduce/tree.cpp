@@ -63,6 +63,15 @@ Traffic traffic(const Problem& problem, const Params& params, int pe) {
       is_parent * (children + 1) * bytes};
 }
 
+/// Up to the root and down again.
+int hops(const Problem& problem, const Params& params) {
+  int depth = 0;
+  for (int pe = problem.pes - 1; pe > 0; pe = kary_parent(pe, static_cast<int>(params[kFanout]))) {
+    ++depth;
+  }
+  return 2 * depth;
+}
+
 class Tree {
  public:
   Tree(Execution& x, const Params& params)
@@ -164,6 +173,7 @@ constinit const Algorithm kTree = {
     .scratch_bytes = scratch_bytes,
     .traffic = traffic,
     .run = run,
+    .hops = hops,
 };
 
 }  // namespace tutti::detail::allreduce

@@ -21,6 +21,8 @@ Traffic traffic(const Problem& problem, const Params& params, int pe) {
   return pass_on_traffic(problem, params, pe == 0, binomial_has_children(pe, 0, problem.pes));
 }
 
+int hops(const Problem& problem, const Params&) { return binomial_depth(problem.pes); }
+
 void run(Execution& x, const Params& params) {
   pass_on(x, params, binomial_parent(x.pe(), x.root(), x.pes()),
           binomial_has_children(x.pe(), x.root(), x.pes()));
@@ -39,6 +41,7 @@ constinit const Algorithm kBinomial = {
     .scratch_bytes = scratch_bytes,
     .traffic = traffic,
     .run = run,
+    .hops = hops,
 };
 
 }  // namespace tutti::detail::broadcast

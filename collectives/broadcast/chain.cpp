@@ -25,6 +25,8 @@ Traffic traffic(const Problem& problem, const Params& params, int pe) {
   return pass_on_traffic(problem, params, pe == 0, !is_last(pe, 0, problem.pes));
 }
 
+int hops(const Problem& problem, const Params&) { return problem.pes - 1; }
+
 void run(Execution& x, const Params& params) {
   const int before = x.pe() == x.root() ? -1 : ring_before(x.pe(), x.pes());
   pass_on(x, params, before, !is_last(x.pe(), x.root(), x.pes()));
@@ -43,6 +45,7 @@ constinit const Algorithm kChain = {
     .scratch_bytes = scratch_bytes,
     .traffic = traffic,
     .run = run,
+    .hops = hops,
 };
 
 }  // namespace tutti::detail::broadcast

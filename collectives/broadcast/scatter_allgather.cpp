@@ -44,6 +44,8 @@ Traffic traffic(const Problem& problem, const Params& params, int pe) {
   return {1 + plan.chunks + consumed, slices, bytes_of(problem), 0};
 }
 
+int hops(const Problem&, const Params&) { return 2; }
+
 class Slices {
  public:
   Slices(Execution& x, const Params& params)
@@ -144,6 +146,7 @@ constinit const Algorithm kScatterAllgather = {
     .scratch_bytes = rooted_pieces::scratch_bytes,
     .traffic = traffic,
     .run = run,
+    .hops = hops,
 };
 
 }  // namespace tutti::detail::broadcast

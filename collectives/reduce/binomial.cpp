@@ -36,6 +36,8 @@ Traffic traffic(const Problem& problem, const Params& params, int pe) {
   return sum;
 }
 
+int hops(const Problem& problem, const Params&) { return binomial_depth(problem.pes); }
+
 class Climb {
  public:
   Climb(Execution& x, const Params& params)
@@ -98,6 +100,7 @@ constinit const Algorithm kBinomial = {
     .scratch_bytes = rooted_pieces::scratch_bytes,
     .traffic = traffic,
     .run = run,
+    .hops = hops,
 };
 
 }  // namespace tutti::detail::reduce

@@ -38,6 +38,11 @@ constexpr int binomial_children(int pe, int root, int pes) noexcept {
   return children;
 }
 
+/// How far from the root a PE is at most.
+constexpr int binomial_depth(int pes) noexcept {
+  return pes < 2 ? 0 : std::bit_width(static_cast<unsigned>(pes) - 1);
+}
+
 /// Child `i` of `pe`; the first has the most below it.
 constexpr int binomial_child(int pe, int i, int root, int pes) noexcept {
   const auto place = static_cast<unsigned>(binomial_place(pe, root, pes));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "collectives/tuner/choice.hpp"
+#include "collectives/tuner/regimes.hpp"
 #include "collectives/tuner/rules.hpp"
 #include "tutti/error.hpp"
 #include "tutti/execution.hpp"
@@ -26,9 +27,17 @@ struct Span {
   std::uint64_t high = std::numeric_limits<std::uint64_t>::max();
 };
 
+/// Where a row was measured, and holds. Elsewhere the cost model decides.
+enum class Among : std::uint8_t {
+  TwoPes,      ///< two PEs, or one
+  FewSharing,  ///< up to four PEs that share CPUs: nothing could be calibrated
+  Sharing,     ///< any number of them
+  All,         ///< two PEs, and any number that share CPUs
+};
+
 struct Row {
   Collective collective;
-  Span pes;
+  Among among;
   Span bytes;
   Span line_ns;
   std::optional<Memory> memory;
@@ -38,13 +47,11 @@ struct Row {
 constexpr std::uint64_t kKi = 1024;
 constexpr std::uint64_t kMi = 1024 * kKi;
 constexpr Span kAny = {};
-constexpr Span kTwoPes = {0, 2};
-constexpr Span kFewPes = {0, 4};
 
 /// The regimes: unknown counts as near, the case of PEs that share a last-level cache.
-constexpr Span kNear = {0, 79};
-constexpr Span kApart = {80};
-constexpr Span kFar = {150};
+constexpr Span kNear = {0, kNearBelow - 1};
+constexpr Span kApart = {kNearBelow};
+constexpr Span kFar = {kFarAbove + 1};
 /// Nothing could be calibrated, most often because PEs outnumber the CPUs: each step then costs a
 /// change of context, and fewer steps win.
 constexpr Span kUnknown = {0, 0};
@@ -57,77 +64,74 @@ constexpr Span from(std::uint64_t bytes) { return {bytes}; }
 constexpr const char* kTwoShotPast = "two_shot:store=stream";
 constexpr const char* kTwoShotLarge = "two_shot:results=stream";
 constexpr const char* kDirectLarge = "direct:results=stream";
+constexpr const char* kDirectPast = "direct:store=stream";
+
+using enum Among;
+using enum Collective;
 
 /// Sorted by collective and size; the first row that matches and can be followed decides. Where
 /// the crossovers lie is measured: see docs/tuning.md.
 constexpr std::array kRows = {
-    Row{Collective::Allreduce, kAny, up_to(Execution::kLinePayload), kAny, {}, "one_line"},
+    Row{Allreduce, All, up_to(Execution::kLinePayload), kAny, {}, "one_line"},
     // Where buffers can be reached, symmetric or those of threads; elsewhere the rules that follow.
     // Below, staging is faster: it does not use lines that the peer has just read.
-    Row{Collective::Allreduce, kAny, from(512 * kKi), kNear, {}, "symmetric_push"},
-    Row{Collective::Allreduce, kAny, from(16 * kMi), kApart, {}, "symmetric_push"},
+    Row{Allreduce, All, from(512 * kKi), kNear, {}, "symmetric_push"},
+    Row{Allreduce, TwoPes, from(16 * kMi), kApart, {}, "symmetric_push"},
     // Far apart, lines that the peer has read cost so much to take back that staging past the
     // caches is up to three times faster.
-    Row{Collective::Allreduce, kTwoPes, {kKi, 256 * kKi - 1}, kFar, {}, "one_shot:store=stream"},
-    Row{Collective::Allreduce, kTwoPes, {256 * kKi, 8 * kMi - 1}, kFar, {}, kTwoShotPast},
-    Row{Collective::Allreduce, kTwoPes, from(8 * kMi), kFar, {}, "two_shot:lag=2,store=stream"},
+    Row{Allreduce, TwoPes, {kKi, 256 * kKi - 1}, kFar, {}, "one_shot:store=stream"},
+    Row{Allreduce, TwoPes, {256 * kKi, 8 * kMi - 1}, kFar, {}, kTwoShotPast},
+    Row{Allreduce, TwoPes, from(8 * kMi), kFar, {}, "two_shot:lag=2,store=stream"},
     // Two shots move as many bytes between two PEs as one, and stage half of them out of L2. What
     // no cache can hold is written past them.
-    Row{Collective::Allreduce, kTwoPes, up_to(128 * kKi), kAny, {}, "one_shot"},
-    Row{Collective::Allreduce, kTwoPes, below(8 * kMi), kAny, {}, "two_shot"},
-    Row{Collective::Allreduce, kTwoPes, kAny, kAny, {}, kTwoShotLarge},
+    Row{Allreduce, TwoPes, up_to(128 * kKi), kAny, {}, "one_shot"},
+    Row{Allreduce, TwoPes, below(8 * kMi), kAny, {}, "two_shot"},
+    Row{Allreduce, TwoPes, kAny, kAny, {}, kTwoShotLarge},
     // PEs that share CPUs share their caches too.
-    Row{Collective::Allreduce, kFewPes, up_to(32 * kKi), kUnknown, {}, "one_shot"},
-    Row{Collective::Allreduce, kAny, up_to(16 * kKi), kUnknown, {}, "one_shot"},
-    Row{Collective::Allreduce, kAny, below(8 * kMi), kUnknown, {}, "two_shot"},
-    Row{Collective::Allreduce, kAny, kAny, kUnknown, {}, kTwoShotLarge},
-    // Not measured: where the cost model has both cost about the same in every regime.
-    Row{Collective::Allreduce, {0, 3}, up_to(512), kAny, {}, "one_shot"},
-    Row{Collective::Allreduce, {0, 4}, up_to(272), kAny, {}, "one_shot"},
-    Row{Collective::Allreduce, {0, 5}, up_to(240), kAny, {}, "one_shot"},
-    Row{Collective::Allreduce, {0, 8}, up_to(208), kAny, {}, "one_shot"},
-    Row{Collective::Allreduce, {0, 16}, up_to(176), kAny, {}, "one_shot"},
-    Row{Collective::Allreduce, kAny, up_to(160), kAny, {}, "one_shot"},
-    Row{Collective::Allreduce, kAny, kAny, kAny, {}, "two_shot"},
-    Row{Collective::Allgather, kAny, kAny, kAny, {}, "one_line"},
+    Row{Allreduce, FewSharing, up_to(32 * kKi), kUnknown, {}, "one_shot"},
+    Row{Allreduce, Sharing, up_to(16 * kKi), kUnknown, {}, "one_shot"},
+    Row{Allreduce, Sharing, below(8 * kMi), kUnknown, {}, "two_shot"},
+    Row{Allreduce, Sharing, kAny, kUnknown, {}, kTwoShotLarge},
+    Row{Allgather, All, kAny, kAny, {}, "one_line"},
     // Below, staging is faster: it does not use lines that the peer has just read.
-    Row{Collective::Allgather, kTwoPes, from(2 * kKi), kFar, {}, "direct:store=stream"},
-    Row{Collective::Allgather, kAny, from(kMi), kNear, {}, "symmetric_push"},
-    Row{Collective::Allgather, kAny, from(8 * kMi), kAny, {}, "symmetric_push"},
-    Row{Collective::Allgather, kAny, from(8 * kMi), kNear, {}, kDirectLarge},
-    Row{Collective::Allgather, kAny, kAny, kAny, {}, "direct"},
-    Row{Collective::ReduceScatter, kAny, kAny, kAny, {}, "one_line"},
-    Row{Collective::ReduceScatter, kAny, from(512 * kKi), kNear, {}, "symmetric_pull"},
-    Row{Collective::ReduceScatter, kAny, from(kMi), kAny, {}, "symmetric_pull"},
-    Row{Collective::ReduceScatter, kTwoPes, from(2 * kKi), kFar, {}, "direct:store=stream"},
-    Row{Collective::ReduceScatter, kAny, from(8 * kMi), kNear, {}, kDirectLarge},
-    Row{Collective::ReduceScatter, kAny, kAny, kAny, {}, "direct"},
-    Row{Collective::Broadcast, kAny, kAny, kAny, {}, "one_line"},
-    Row{Collective::Broadcast, kTwoPes, from(512), kFar, {}, "flat:store=stream"},
-    Row{Collective::Broadcast, kAny, kAny, kAny, {}, "flat"},
-    Row{Collective::Reduce, kAny, kAny, kAny, {}, "one_line"},
-    Row{Collective::Reduce, kTwoPes, from(512), kFar, {}, "direct:store=stream"},
-    Row{Collective::Reduce, kAny, kAny, kAny, {}, "direct"},
-    Row{Collective::Gather, kAny, kAny, kAny, {}, "one_line"},
-    Row{Collective::Gather, kTwoPes, from(kKi), kFar, {}, "direct:store=stream"},
-    Row{Collective::Gather, kAny, kAny, kAny, {}, "direct"},
-    Row{Collective::Scatter, kAny, kAny, kAny, {}, "one_line"},
-    Row{Collective::Scatter, kTwoPes, from(kKi), kFar, {}, "direct:store=stream"},
-    Row{Collective::Scatter, kAny, kAny, kAny, {}, "direct"},
-    Row{Collective::Alltoall, kAny, kAny, kAny, {}, "one_line"},
-    Row{Collective::Alltoall, kTwoPes, from(2 * kKi), kFar, {}, "direct:store=stream"},
-    Row{Collective::Alltoall, kAny, from(8 * kMi), kNear, {}, kDirectLarge},
-    Row{Collective::Alltoall, kAny, kAny, kAny, {}, "direct"},
-    Row{Collective::Allgatherv, kAny, kAny, kAny, {}, "direct"},
-    Row{Collective::ReduceScatterv, kAny, kAny, kAny, {}, "direct"},
-    Row{Collective::Alltoallv, kAny, kAny, kAny, {}, "direct"},
-    Row{Collective::Gatherv, kAny, kAny, kAny, {}, "direct"},
-    Row{Collective::Scatterv, kAny, kAny, kAny, {}, "direct"},
-    Row{Collective::RingShift, kAny, kAny, kAny, {}, "one_line"},
-    Row{Collective::RingShift, kAny, from(8 * kMi), kAny, Memory::Symmetric, "symmetric_push"},
-    Row{Collective::RingShift, kTwoPes, from(kKi), kFar, {}, "direct:store=stream"},
-    Row{Collective::RingShift, kAny, from(8 * kMi), kNear, {}, kDirectLarge},
-    Row{Collective::RingShift, kAny, kAny, kAny, {}, "direct"},
+    Row{Allgather, TwoPes, from(2 * kKi), kFar, {}, kDirectPast},
+    Row{Allgather, All, from(kMi), kNear, {}, "symmetric_push"},
+    Row{Allgather, All, from(8 * kMi), kAny, {}, "symmetric_push"},
+    Row{Allgather, All, from(8 * kMi), kNear, {}, kDirectLarge},
+    Row{Allgather, All, kAny, kAny, {}, "direct"},
+    Row{ReduceScatter, All, kAny, kAny, {}, "one_line"},
+    // Before symmetric_pull, which takes 2.4 to 3.7 times as long at 1 to 3 MiB.
+    Row{ReduceScatter, TwoPes, from(2 * kKi), kFar, {}, kDirectPast},
+    Row{ReduceScatter, All, from(512 * kKi), kNear, {}, "symmetric_pull"},
+    Row{ReduceScatter, All, from(kMi), kAny, {}, "symmetric_pull"},
+    Row{ReduceScatter, All, from(8 * kMi), kNear, {}, kDirectLarge},
+    Row{ReduceScatter, All, kAny, kAny, {}, "direct"},
+    Row{Broadcast, All, kAny, kAny, {}, "one_line"},
+    Row{Broadcast, TwoPes, from(512), kFar, {}, "flat:store=stream"},
+    Row{Broadcast, All, kAny, kAny, {}, "flat"},
+    Row{Reduce, All, kAny, kAny, {}, "one_line"},
+    Row{Reduce, TwoPes, from(512), kFar, {}, kDirectPast},
+    Row{Reduce, All, kAny, kAny, {}, "direct"},
+    Row{Gather, All, kAny, kAny, {}, "one_line"},
+    Row{Gather, TwoPes, from(kKi), kFar, {}, kDirectPast},
+    Row{Gather, All, kAny, kAny, {}, "direct"},
+    Row{Scatter, All, kAny, kAny, {}, "one_line"},
+    Row{Scatter, TwoPes, from(kKi), kFar, {}, kDirectPast},
+    Row{Scatter, All, kAny, kAny, {}, "direct"},
+    Row{Alltoall, All, kAny, kAny, {}, "one_line"},
+    Row{Alltoall, TwoPes, from(2 * kKi), kFar, {}, kDirectPast},
+    Row{Alltoall, All, from(8 * kMi), kNear, {}, kDirectLarge},
+    Row{Alltoall, All, kAny, kAny, {}, "direct"},
+    Row{Allgatherv, All, kAny, kAny, {}, "direct"},
+    Row{ReduceScatterv, All, kAny, kAny, {}, "direct"},
+    Row{Alltoallv, All, kAny, kAny, {}, "direct"},
+    Row{Gatherv, All, kAny, kAny, {}, "direct"},
+    Row{Scatterv, All, kAny, kAny, {}, "direct"},
+    Row{RingShift, All, kAny, kAny, {}, "one_line"},
+    Row{RingShift, All, from(8 * kMi), kAny, Memory::Symmetric, "symmetric_push"},
+    Row{RingShift, TwoPes, from(kKi), kFar, {}, kDirectPast},
+    Row{RingShift, All, from(8 * kMi), kNear, {}, kDirectLarge},
+    Row{RingShift, All, kAny, kAny, {}, "direct"},
 };
 
 Range to_range(const Span& span) {
@@ -138,18 +142,40 @@ Range to_range(const Span& span) {
   return range;
 }
 
-Rule to_rule(const Row& row, const std::string& origin, const Catalog& catalog) {
+Rule to_rule(const Row& row, const Span& pes, const Span& line_ns, const std::string& origin,
+             const Catalog& catalog) {
   Forced choice = parse_choice(row.collective, row.choice, origin, catalog);
   Rule rule;
   rule.collective = row.collective;
-  rule.pes = to_range(row.pes);
+  rule.pes = to_range(pes);
   rule.bytes = to_range(row.bytes);
-  rule.line_ns = to_range(row.line_ns);
+  rule.line_ns = to_range(line_ns);
   rule.memory = row.memory;
   rule.algorithm = choice.algorithm;
   rule.params = choice.params;
   rule.origin = std::move(choice.origin);
   return rule;
+}
+
+void add_rules(const Row& row, const std::string& origin, const Catalog& catalog,
+               std::vector<Rule>& rules) {
+  constexpr Span kTwoPes = {0, 2};
+  constexpr Span kMorePes = {3};
+  constexpr Span kFewPes = {0, 4};
+  const auto add = [&](const Span& pes, const Span& line_ns) {
+    rules.push_back(to_rule(row, pes, line_ns, origin, catalog));
+  };
+  switch (row.among) {
+    case TwoPes:
+      return add(kTwoPes, row.line_ns);
+    case FewSharing:
+      return add(kFewPes, kUnknown);
+    case Sharing:
+      return add(kAny, kUnknown);
+    case All:
+      add(kTwoPes, row.line_ns);
+      if (row.line_ns.low == 0) add(kMorePes, kUnknown);
+  }
 }
 
 }  // namespace
@@ -158,7 +184,7 @@ std::vector<Rule> builtin_rules(const Catalog& catalog, std::vector<std::string>
   std::vector<Rule> rules;
   for (std::size_t i = 0; i < kRows.size(); ++i) {
     try {
-      rules.push_back(to_rule(kRows[i], fmt::format("built-in rules[{}]", i), catalog));
+      add_rules(kRows[i], fmt::format("built-in rules[{}]", i), catalog, rules);
     } catch (const Error& error) {
       if (unresolved != nullptr) unresolved->emplace_back(error.what());
     }

@@ -8,6 +8,7 @@
 
 #include "collectives/tuner/catalog.hpp"
 #include "collectives/tuner/cost.hpp"
+#include "collectives/tuner/predicted.hpp"
 #include "collectives/tuner/select.hpp"
 #include "tutti/algorithm.hpp"
 #include "tutti/problem.hpp"
@@ -31,11 +32,12 @@ Explanation explain(const Problem& problem, const Decision& decision, const Cata
   for (const Algorithm* other : catalog.of(problem.collective)) {
     if (const char* reason = why_not(*other, problem)) {
       record.excluded.push_back({other->name, reason});
-    } else if (other != decision.algorithm) {
-      const double time = predicted_us(*other, initial_params(*other), problem, model);
-      const bool better = !record.runner_up || time < record.runner_up->predicted_us;
-      if (better) record.runner_up = Explanation::Candidate{other, time};
     }
+  }
+  for (const Prediction& other : predictions(problem, catalog, machine)) {
+    if (other.algorithm == decision.algorithm) continue;
+    if (record.runner_up && record.runner_up->predicted_us <= other.us) continue;
+    record.runner_up = Explanation::Candidate{other.algorithm, other.us, other.params};
   }
   return record;
 }
@@ -74,13 +76,16 @@ std::string to_string(const Explanation& explanation) {
                   describe(*explanation.algorithm, explanation.params), name_of(explanation.where),
                   explanation.origin);
   text += explanation.evidence ? evidence_text(*explanation.evidence)
-                               : "measured    no: whoever chose it has no evidence\n";
+          : explanation.where == Where::Model
+              ? "measured    no: there is no rule for this problem\n"
+              : "measured    no: whoever chose it has no evidence\n";
   text +=
       fmt::format("predicted   {:.3g} us (cost model, not measured)\n", explanation.predicted_us);
   if (explanation.runner_up) {
-    text +=
-        fmt::format("runner-up   {}, predicted {:.3g} us\n", explanation.runner_up->algorithm->name,
-                    explanation.runner_up->predicted_us);
+    const Explanation::Candidate& other = *explanation.runner_up;
+    const bool initial = other.params == initial_params(*other.algorithm);
+    text += fmt::format("runner-up   {}{}, predicted {:.3g} us\n", other.algorithm->name,
+                        initial ? "" : ":store=stream", other.predicted_us);
   }
   for (const Explanation::Excluded& excluded : explanation.excluded) {
     text += fmt::format("excluded    {}: {}\n", excluded.name, excluded.reason);

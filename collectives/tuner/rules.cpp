@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "collectives/tuner/regimes.hpp"
 #include "tutti/problem.hpp"
 #include "tutti/tuning.hpp"
 
@@ -33,11 +34,9 @@ bool Rule::matches(const Problem& problem) const noexcept {
 }
 
 std::string_view regime_of(int line_ns) noexcept {
-  constexpr int kNearBelow = 80;
-  constexpr int kFarAbove = 150;
   if (line_ns <= 0) return "unknown";
-  if (line_ns < kNearBelow) return "near";
-  return line_ns > kFarAbove ? "far" : "mid";
+  if (line_ns < detail::kNearBelow) return "near";
+  return line_ns > detail::kFarAbove ? "far" : "mid";
 }
 
 }  // namespace tutti

@@ -10,9 +10,9 @@
 
 namespace tutti::detail {
 
-/// The rules that hold where nobody says anything else, resolved once at start-up. Rows that name
-/// an algorithm or a parameter that `catalog` does not have are left out and described in
-/// `unresolved`, if given; with the library's own registries there are none.
+/// The rules that hold where nobody says anything else and somebody has measured, resolved once at
+/// start-up. Rows that name an algorithm or a parameter that `catalog` does not have are left out
+/// and described in `unresolved`, if given; with the library's own registries there are none.
 std::vector<Rule> builtin_rules(const Catalog& catalog,
                                 std::vector<std::string>* unresolved = nullptr);
 

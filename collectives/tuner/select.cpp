@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "collectives/tuner/catalog.hpp"
+#include "collectives/tuner/predicted.hpp"
 #include "collectives/tuner/rules.hpp"
 #include "tutti/algorithm.hpp"
 #include "tutti/error.hpp"
@@ -79,15 +80,18 @@ const Rule* first_rule(const Problem& problem, std::span<const Rule> rules,
   return nullptr;
 }
 
-Decision decide_last_resort(const Problem& problem, const Catalog& catalog) {
+/// Where nothing was measured.
+Decision decide_by_model(const Problem& problem, const SelectorInput& input) {
+  const MachineFacts unknown;
+  const std::vector<Prediction> all =
+      predictions(problem, *input.catalog, input.machine == nullptr ? unknown : *input.machine);
+  if (const Prediction* best = preferred(all)) {
+    return decide(*best->algorithm, best->params, Where::Model, "predicted by the cost model");
+  }
   std::string reasons;
-  for (const Algorithm* algorithm : catalog.of(problem.collective)) {
-    const char* reason = why_not(*algorithm, problem);
-    if (reason == nullptr) {
-      return decide(*algorithm, initial_params(*algorithm), Where::BuiltIn,
-                    "built-in: the first algorithm that can");
-    }
-    reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", algorithm->name, reason);
+  for (const Algorithm* algorithm : input.catalog->of(problem.collective)) {
+    reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", algorithm->name,
+                           why_not(*algorithm, problem));
   }
   throw Error(ErrorCode::Unsupported,
               fmt::format("no algorithm can solve {} ({})", describe(problem),
@@ -145,7 +149,7 @@ Decision select(const Problem& problem, const SelectorInput& input) {
   if (const Rule* rule = first_rule(problem, input.built_in, nullptr)) {
     return follow(*rule, Where::BuiltIn);
   }
-  Decision decision = decide_last_resort(problem, *input.catalog);
+  Decision decision = decide_by_model(problem, input);
   decision.skipped = std::move(skipped);
   return decision;
 }

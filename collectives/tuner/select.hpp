@@ -20,6 +20,7 @@ struct SelectorInput {
   std::span<const Forced> environment = {};  ///< at most one a collective
   std::span<const Rule> file = {};
   std::span<const Rule> built_in = {};
+  const MachineFacts* machine = nullptr;  ///< for the cost model: the file's, if there is one
 };
 
 /// A rule of the file that matched and could not be followed.
@@ -39,8 +40,8 @@ struct Decision {
   std::vector<SkippedRule> skipped;  ///< in the order of the file
 };
 
-/// Chooses: call > environment > file > built-in rules > the first of the catalog that can. A pure
-/// function: equal arguments, equal decision.
+/// Chooses: call > environment > file > built-in rules > the cost model. A pure function: equal
+/// arguments, equal decision.
 /// Errors: `Tuning` if a forced choice cannot solve the problem; `Unsupported` if nothing can.
 Decision select(const Problem& problem, const SelectorInput& input);
 

@@ -49,6 +49,7 @@ Explanation explain(const Problem& problem, const Tuning& tuning, const ExplainO
   input.environment = environment;
   input.file = tuning.rules;
   input.built_in = built_in;
+  input.machine = &tuning.machine;
   if (options.call.empty()) return detail::explain(problem, input, tuning.machine);
   const Forced call = detail::parse_choice(problem.collective, options.call, "call", catalog);
   input.call = &call;

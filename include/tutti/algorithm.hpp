@@ -70,6 +70,10 @@ struct Algorithm {
   /// operation that is associative and not commutative. `keeps_ordered` implies it. Where that
   /// holds for some numbers of PEs only, `supports` refuses the others.
   bool keeps_order = false;
+  /// For the cost model, where PEs wait for PEs that wait, as in a tree: on how many a chunk stands
+  /// still on its way, at most. nullptr: one, or what the words of `traffic` tell, as around a
+  /// ring.
+  int (*hops)(const Problem&, const Params&) = nullptr;
 };
 
 /// The built-in algorithms of a collective, simplest first.

@@ -165,15 +165,17 @@ TUTTI_API Forced parse_choice(Collective collective, std::string_view text, std:
                               std::span<const Algorithm* const> extra_algorithms = {});
 
 /// Who decided, in order of precedence.
-enum class Where : std::uint8_t { Call, Environment, File, BuiltIn };
-TUTTI_API std::string_view name_of(Where where) noexcept;  ///< "call", ..., "built-in"
+enum class Where : std::uint8_t { Call, Environment, File, BuiltIn, Model };
+TUTTI_API std::string_view name_of(Where where) noexcept;  ///< "call", ..., "built-in", "model"
 
 /// What would run, and why.
 struct Explanation {
-  /// An algorithm that could have run; its time is predicted with its initial parameters.
+  /// An algorithm that could have run; its time is predicted with these parameters: the initial
+  /// ones, or with `store=stream`, whichever takes less.
   struct Candidate {
     const Algorithm* algorithm = nullptr;
     double predicted_us = 0;
+    Params params = {};
   };
   /// An algorithm that cannot solve the problem.
   struct Excluded {

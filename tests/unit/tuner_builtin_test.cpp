@@ -2,17 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "collectives/tuner/catalog.hpp"
-#include "collectives/tuner/cost.hpp"
 #include "collectives/tuner/explain.hpp"
 #include "collectives/tuner/rules.hpp"
 #include "collectives/tuner/select.hpp"
@@ -22,7 +18,9 @@
 namespace tutti::detail {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 Problem allreduce_of(std::size_t count, int pes = 2) {
   Problem problem;
@@ -52,7 +50,7 @@ TEST(TunerBuiltin, all_built_in_rules_resolve) {
   builtin_rules(fake::catalog(), &unresolved);
   EXPECT_THAT(unresolved, IsEmpty());
   builtin_rules(Catalog(), &unresolved);
-  EXPECT_EQ(unresolved.size(), built_in().size());
+  EXPECT_GE(unresolved.size(), built_in().size() / 2) << "a row is one rule, or two";
 }
 
 TEST(TunerBuiltin, built_in_choices_change_at_their_thresholds_and_nowhere_else) {
@@ -70,13 +68,7 @@ TEST(TunerBuiltin, built_in_choices_change_at_their_thresholds_and_nowhere_else)
       {2, Memory::Private, 40, 128 << 10, "one_shot", "two_shot"},
       {2, Memory::Private, 200, (256 << 10) - 1, "one_shot", "two_shot"},
       {4, Memory::Private, 0, 32 << 10, "one_shot", "two_shot"},
-      {3, Memory::Private, 40, 512, "one_shot", "two_shot"},
-      {4, Memory::Private, 200, 272, "one_shot", "two_shot"},
-      {5, Memory::Private, 40, 56, "one_line", "one_shot"},
-      {5, Memory::Private, 40, 240, "one_shot", "two_shot"},
-      {8, Memory::Private, 40, 208, "one_shot", "two_shot"},
-      {16, Memory::Private, 1, 176, "one_shot", "two_shot"},
-      {17, Memory::Private, 100, 160, "one_shot", "two_shot"},
+      {5, Memory::Private, 0, 56, "one_line", "one_shot"},
       {130, Memory::Private, 0, 16 << 10, "one_shot", "two_shot"},
       {2, Memory::Symmetric, 79, kMi / 2 - 1, "two_shot", "symmetric_push"},
       {2, Memory::Symmetric, 80, 16 * kMi - 1, "two_shot", "symmetric_push"},
@@ -117,58 +109,47 @@ TEST(TunerBuiltin, choices_do_not_flap_between_neighbours) {
   }
 }
 
-/// The sizes at which a choice of the built-in rules or a number of chunks may change, and their
-/// neighbours.
-std::set<std::size_t> telling_sizes(const std::vector<Rule>& rules) {
-  std::set<std::size_t> sizes;
-  const auto add = [&](std::size_t at) {
-    for (std::size_t bytes = at < 2 ? 0 : at - 2; bytes <= at + 2; ++bytes) sizes.insert(bytes);
-  };
-  for (std::size_t bytes = 0; bytes <= 300; ++bytes) add(bytes);
-  for (std::size_t bytes = 512; bytes <= std::size_t{1} << 28; bytes *= 2) add(bytes);
-  for (const Rule& rule : rules) {
-    if (rule.bytes.low) add(*rule.bytes.low);
-    if (rule.bytes.high) add(*rule.bytes.high);
+TEST(TunerBuiltin, rules_are_about_two_pes_and_about_pes_that_share_cpus) {
+  for (const Rule& rule : built_in()) {
+    EXPECT_TRUE(rule.pes.high == 2u || rule.line_ns == Range({}, 0)) << rule.origin;
   }
-  return sizes;
+  for (std::size_t c = 0; c < kCollectives; ++c) {
+    Problem problem = allreduce_of(4096, 3);
+    problem.collective = static_cast<Collective>(c);
+    const auto where = [&](int pes, int line_ns) {
+      problem.pes = pes;
+      problem.line_ns = line_ns;
+      return select(problem, only_built_in()).where;
+    };
+    EXPECT_EQ(where(2, 40), Where::BuiltIn) << describe(problem);
+    EXPECT_EQ(where(2, 220), Where::BuiltIn) << describe(problem);
+    EXPECT_EQ(where(8, 0), Where::BuiltIn) << describe(problem);
+    EXPECT_EQ(where(3, 40), Where::Model) << describe(problem);
+    EXPECT_EQ(where(64, 220), Where::Model) << describe(problem);
+  }
 }
 
-/// Where one byte more changes the choice, the two choices cost about the same there by the cost
-/// model. Private memory, and regimes that are known: the model does not know that stores into a
-/// peer's tensor cross, and where nothing could be calibrated it has nothing to go by.
-TEST(TunerBuiltin, neighbouring_sizes_never_fall_off_a_cliff) {
+/// Symmetric tensors of two PEs: pulling takes 2.4 to 3.7 times as long as staging past the caches.
+TEST(TunerBuiltin, reduce_scatter_of_two_pes_far_apart_streams_at_every_large_size) {
   const Catalog catalog = builtin_catalog();
   const std::vector<Rule> rules = builtin_rules(catalog);
   SelectorInput input;
   input.catalog = &catalog;
   input.built_in = rules;
-  const std::set<std::size_t> sizes = telling_sizes(rules);
-  int changes = 0;
-  for (std::size_t facts = 0; facts < 4 * kCollectives; ++facts) {
-    for (const int pes : {2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 24, 64}) {
-      Problem problem = allreduce_of(0, pes);
-      problem.dtype = DType::U8;
-      problem.collective = static_cast<Collective>(facts / 4);
-      constexpr std::array<int, 4> kRegimes = {30, 79, 100, 250};
-      problem.line_ns = kRegimes[facts % 4];
-      Decision last = select(problem, input);
-      for (const std::size_t bytes : sizes) {
-        problem.count = bytes;
-        Decision now = select(problem, input);
-        if (now.hash != last.hash && why_not(*last.algorithm, problem) == nullptr) {
-          ++changes;
-          const CostModel model = cost_model({}, problem);
-          const double before = predicted_us(*last.algorithm, last.params, problem, model);
-          const double after = predicted_us(*now.algorithm, now.params, problem, model);
-          EXPECT_LT(std::max(before, after), 1.25 * std::min(before, after))
-              << describe(problem) << ": " << last.algorithm->name << " " << before << " us, "
-              << now.algorithm->name << " " << after << " us";
-        }
-        last = std::move(now);
-      }
-    }
+  Problem problem = allreduce_of(0);
+  problem.collective = Collective::ReduceScatter;
+  problem.memory = Memory::Symmetric;
+  for (const std::size_t block : {1024, 512 << 10, 3 << 20, 16 << 20}) {
+    problem.dtype = DType::U8;
+    problem.count = block;
+    problem.line_ns = 151;
+    const Decision far = select(problem, input);
+    EXPECT_THAT(tutti::describe(*far.algorithm, far.params), HasSubstr("store=stream"));
+    EXPECT_STREQ(far.algorithm->name, "direct") << describe(problem);
+    problem.line_ns = 150;
+    const Decision mid = select(problem, input);
+    EXPECT_THAT(tutti::describe(*mid.algorithm, mid.params), Not(HasSubstr("store=stream")));
   }
-  EXPECT_GE(changes, 4 * 9) << "every team of three or more changes to two shots";
 }
 
 TEST(TunerBuiltin, every_rule_resolves_against_the_library_itself) {

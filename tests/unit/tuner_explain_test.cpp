@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "collectives/tuner/cost.hpp"
 #include "collectives/tuner/explain.hpp"
 #include "collectives/tuner/select.hpp"
 #include "fake_algorithms.hpp"
@@ -35,32 +34,6 @@ Rule rule_for(const Algorithm& algorithm, std::string_view origin = "t.json:3 ru
   rule.params = initial_params(algorithm);
   rule.origin = origin;
   return rule;
-}
-
-TEST(TunerCost, grows_with_bytes_and_with_distance) {
-  Problem problem = allreduce_of(1 << 20, 4);
-  MachineFacts machine;
-  machine.copy_gbps = 30;
-  const auto predict = [&](int line_ns, std::size_t count) {
-    problem.line_ns = line_ns;
-    problem.count = count;
-    return predicted_us(fake::kTwoShot, {}, problem, cost_model(machine, problem));
-  };
-  EXPECT_LT(predict(40, 1), predict(200, 1));
-  EXPECT_LT(predict(40, 1), predict(40, 1 << 20));
-  EXPECT_LT(predict(40, 1 << 20), predict(200, 1 << 20));
-  problem.line_ns = 40;
-  const double near_gbps = cost_model(machine, problem).cross_gbps;
-  problem.line_ns = 200;
-  EXPECT_GT(near_gbps, 2 * cost_model(machine, problem).cross_gbps);
-}
-
-TEST(TunerCost, is_the_sum_of_words_and_bytes_over_bandwidths) {
-  const Problem problem =
-      allreduce_of(250, 2);  // two steps; stores 1000 bytes, loads and folds 2000
-  const CostModel model = {0.25, 0.1, 1, 4, 2};
-  EXPECT_DOUBLE_EQ(predicted_us(fake::kTwoShot, {}, problem, model),
-                   0.25 + (2 + 1.0 / 16) * 0.1 + 1.0 + 0.5 + 1.0);
 }
 
 TEST(TunerExplain, the_runner_up_is_the_fastest_of_the_others) {

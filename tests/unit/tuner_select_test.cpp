@@ -85,10 +85,11 @@ TEST(TunerSelect, call_beats_environment_beats_file_beats_built_in) {
     const Where where = present & 1u   ? Where::Call
                         : present & 2u ? Where::Environment
                         : present & 4u ? Where::File
-                                       : Where::BuiltIn;
+                        : present & 8u ? Where::BuiltIn
+                                       : Where::Model;
     EXPECT_EQ(decision.where, where) << present;
     if (present == 0) {
-      EXPECT_EQ(decision.algorithm, &fake::kOneShot) << "the first that can";
+      EXPECT_EQ(decision.algorithm, &fake::kOneShot) << "the simplest of those that take least";
       continue;
     }
     EXPECT_EQ(decision.params[0], slots) << present;
