@@ -68,10 +68,9 @@ PrimitiveResult decision(Team& team, int rounds) {
   constexpr double kAllowed = 5e-9;
   std::vector<Problem> problems = problems_in_turn(team);
   const auto ours = [&] {
-    const Algorithm* volatile decided = nullptr;
     const auto start = Clock::now();
     for (int i = 0; i < kRepeats; ++i) {
-      for (Problem& problem : problems) decided = detail::decide(team, problem, {});
+      for (Problem& problem : problems) detail::decide(team, problem, {});
     }
     return seconds_since(start) / (kRepeats * static_cast<double>(problems.size()));
   };
