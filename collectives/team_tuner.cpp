@@ -110,8 +110,9 @@ void TeamTuner::use(Tuning tuning) {
   file_ = std::move(file);
   traced_.clear();
   for (LanePlans& lane : lanes_) {
+    // What was started and is not finished runs by its plan.
+    retired_.push_back(std::move(lane.chosen));
     lane.chosen.clear();
-    lane.insisted.algorithm = nullptr;
   }
 }
 

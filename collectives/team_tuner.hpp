@@ -110,6 +110,7 @@ class TeamTuner : public TeamAttachment {
   using Traced = std::array<std::uint64_t, 4>;
   Said<Traced> traced_;
   std::array<LanePlans, kLanes> lanes_;
+  std::vector<DecisionCache<Plan>> retired_;  ///< plans made before other rules came
 };
 
 }  // namespace tutti::detail

@@ -159,7 +159,7 @@ TEST(BarrierChoice, a_name_that_does_not_exist_is_refused_when_the_job_starts) {
   const ScopedVariable forced("TUTTI_ALGORITHM", "allreduce=ring;barrier=star");
   const Caught error = caught([] { run(2, [](Team&) {}); });
   EXPECT_EQ(error.code, ErrorCode::Tuning);
-  EXPECT_THAT(error.text, HasSubstr("TUTTI_ALGORITHM: unknown algorithm of barrier \"star\"; there "
+  EXPECT_THAT(error.text, HasSubstr("TUTTI_ALGORITHM: unknown algorithm of barrier 'star'; there "
                                     "are flat, dissemination, tree"));
 }
 

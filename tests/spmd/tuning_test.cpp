@@ -235,5 +235,22 @@ TEST(Tuning, switches_are_0_or_1_and_nothing_else) {
   }
 }
 
+TEST(Tuning, rules_that_come_while_a_call_is_in_flight_leave_its_plan_alone) {
+  const RulesFile file(R"({"collective": "allreduce", "algorithm": "two_shot"})");
+  run_world(2, 0, [&](Team& team) {
+    std::vector<int> in(100'000, team.pe() + 1);
+    std::vector<int> out(in.size());
+    std::vector<int> other(in.size());
+    Request first = start_allreduce(team, in.data(), out.data(), in.size(), Op::Sum);
+    Request second =
+        start_allreduce(team, in.data(), other.data(), in.size(), Op::Sum, {.algorithm = "ring"});
+    load_tuning(team, file.path());
+    first.finish();
+    second.finish();
+    EXPECT_EQ(out, std::vector<int>(in.size(), 3));
+    EXPECT_EQ(other, out);
+  });
+}
+
 }  // namespace
 }  // namespace tutti::tests

@@ -281,6 +281,13 @@ std::vector<Cell> cells_of(const Algorithm& algorithm, int pes, bool reachable) 
   const std::vector<std::size_t> counts = {0, 1, p - 1, p, p + 1, 255, 256, 257, 1029, 20011};
   const std::size_t longest = full || reachable ? 1 << 20 : pes > 4 ? 1029 : 5003;
   std::vector<Cell> cells;
+  // Every pair of choices occurs; all of them only in the full grid. Sanitizers take several times
+  // as long.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  constexpr std::size_t kOneIn = 13;
+#else
+  constexpr std::size_t kOneIn = 7;
+#endif
   std::size_t n = 0;
   for (std::size_t count : counts) {
     count = std::min(count, longest);
@@ -288,8 +295,7 @@ std::vector<Cell> cells_of(const Algorithm& algorithm, int pes, bool reachable) 
       for (const Kind& kind : kKinds) {
         for (const bool symmetric : {false, true}) {
           for (const bool in_place : {false, true}) {
-            // Every pair of choices occurs; all of them only in the full grid.
-            if (!full && n++ % 7 != 0) continue;
+            if (!full && n++ % kOneIn != 0) continue;
             cells.push_back({&algorithm, count, kind.dtype, kind.op,
                              symmetric ? Memory::Symmetric : Memory::Private, in_place,
                              Contract::Consistent, parameters, n % 3});
