@@ -62,6 +62,7 @@ void measure_rule(Team& team, RuleCheck& check, PointEffort& effort) {
   for (const MeasuredPoint& point :
        measure_point(team, cell_of(*check.rule, check.bytes), effort)) {
     if (!check.rule->line_ns.contains(static_cast<std::uint64_t>(std::lround(point.line_ns)))) {
+      check.skipped = "another regime by then";
       continue;
     }
     const MeasuredCandidate* measured = find_candidate(point, choice);

@@ -241,9 +241,8 @@ TEST(Tuning, rules_that_come_while_a_call_is_in_flight_leave_its_plan_alone) {
     std::vector<int> in(100'000, team.pe() + 1);
     std::vector<int> out(in.size());
     std::vector<int> other(in.size());
-    Request first = start_allreduce(team, in.data(), out.data(), in.size(), Op::Sum);
-    Request second =
-        start_allreduce(team, in.data(), other.data(), in.size(), Op::Sum, {.algorithm = "ring"});
+    Request first = start_allreduce(team, in, out, Op::Sum);
+    Request second = start_allreduce(team, in, other, Op::Sum, {.algorithm = "ring"});
     load_tuning(team, file.path());
     first.finish();
     second.finish();
