@@ -25,6 +25,7 @@ std::string chosen(const Team& team, const Cell& cell, const std::string& algori
 enum class Primitive : std::uint8_t {
   Barrier,
   Decision,
+  DecisionInTurn,
   PutSelf,
   Wait,
   PutSignal,

@@ -21,7 +21,7 @@ Benchmarks are named collective/type/op/memory/algorithm/bytes:N, for example
 allreduce/f32/sum/private/auto/bytes:4096; memory is private, inplace or symmetric; bytes are
 those really measured: whole elements (and equal blocks), at least one a PE. Layers are
 named moe/model/routing/algorithm/tokens:N (dispatch and combine; routing uniform or hot), and
-primitives barrier, wait, decision (what to run, of 8 problems in turn), put_self,
+primitives barrier, wait, decision/problems:1 and 8 (what to run, of so many in turn), put_self,
 put_signal[/own_word], put, get, put_tiled.
 A cycle is produce (each PE writes its whole input) + collective + consume (each reads its whole
 output); "MPI / this" is the median of ratios of neighbouring blocks, with its 95 % interval.

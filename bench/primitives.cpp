@@ -62,11 +62,12 @@ std::vector<Problem> problems_in_turn(const Team& team) {
   return all;
 }
 
-/// Finding what a call runs, of known problems in turn, beside what it may take.
-PrimitiveResult decision(Team& team, int rounds) {
+/// Finding what a call runs, of so many known problems in turn, beside what it may take.
+PrimitiveResult decision(Team& team, std::size_t count, int rounds) {
   constexpr int kRepeats = 10 * kSmallRepeats;
   constexpr double kAllowed = 5e-9;
   std::vector<Problem> problems = problems_in_turn(team);
+  problems.resize(count);
   const auto ours = [&] {
     const auto start = Clock::now();
     for (int i = 0; i < kRepeats; ++i) {
@@ -274,7 +275,8 @@ std::vector<NamedPrimitive> all_primitives(const Team& team) {
                                      {"put_self/bytes:8", Primitive::PutSelf, 8}};
   if (team.size() < 2) return all;
   all.push_back({"wait", Primitive::Wait, 0});
-  all.push_back({"decision", Primitive::Decision, 0});
+  all.push_back({"decision/problems:1", Primitive::Decision, 0});
+  all.push_back({"decision/problems:8", Primitive::DecisionInTurn, 0});
   for (const std::size_t bytes : {std::size_t{8}, std::size_t{512}, std::size_t{4096}}) {
     const std::string size = "bytes:" + std::to_string(bytes);
     all.push_back({"put_signal/" + size, Primitive::PutSignal, bytes});
@@ -294,7 +296,9 @@ PrimitiveResult measure(Team& team, Primitive what, std::size_t bytes, int round
     case Primitive::Barrier:
       return barrier(team, rounds);
     case Primitive::Decision:
-      return decision(team, rounds);
+      return decision(team, 1, rounds);
+    case Primitive::DecisionInTurn:
+      return decision(team, 8, rounds);
     case Primitive::PutSelf:
       return put_to_myself(team, rounds);
     case Primitive::Wait:

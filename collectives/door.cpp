@@ -91,7 +91,7 @@ void Door::require_ring(Lane& lane, std::size_t bytes) {
 
 const Plan& Door::planned(Lane& lane) {
   TeamTuner& tuner = TeamTuner::of(team_);
-  problem_.line_ns = tuner.regime().at_call(call_.lane, bytes_of(problem_), call_.timeout);
+  problem_.line_ns = tuner.regime().at_call(call_.lane, call_.timeout);
   try {
     return tuner.plan(problem_, call_);
   } catch (const Error& error) {

@@ -90,7 +90,7 @@ void run_prepared(Team& team, const Prepared& prepared) {
 // As `Door` does it.
 const Algorithm* decide(Team& team, Problem& problem, const Call& call) {
   TeamTuner& tuner = TeamTuner::of(team.state());
-  problem.line_ns = tuner.regime().at_call(call.lane, bytes_of(problem), call.timeout);
+  problem.line_ns = tuner.regime().at_call(call.lane, call.timeout);
   return tuner.plan(problem, call).algorithm;
 }
 

@@ -22,14 +22,20 @@ class Regime {
   explicit Regime(TeamState& team);
 
   /// The line transfer, in ns, that the next call on this lane is planned for; 0 = unknown, which
-  /// stays so. `bytes` is the size of that call, the same on all PEs, as is `timeout`.
-  int at_call(int lane, std::size_t bytes, std::chrono::milliseconds timeout) {
-    Followed& mine = lanes_[static_cast<std::size_t>(lane)];
+  /// stays so. `timeout` is the same on all PEs.
+  int at_call(int lane, std::chrono::milliseconds timeout) {
+    const Followed& mine = lanes_[static_cast<std::size_t>(lane)];
     if (mine.weight >= kLookEvery) [[unlikely]] {
       look(lane, timeout);
     }
-    mine.weight += follows_ ? 1 + (bytes >> kWeightShift) : 0;
     return mine.line_ns;
+  }
+  /// What a call of this size, the same on all PEs, counts.
+  static constexpr std::uint64_t weight_of(std::size_t bytes) noexcept {
+    return 1 + (bytes >> kWeightShift);
+  }
+  void count_call(int lane, std::uint64_t weight) noexcept {
+    lanes_[static_cast<std::size_t>(lane)].weight += follows_ ? weight : 0;
   }
   /// What holds on lane 0 now.
   int line_ns() const noexcept { return announced_.load(std::memory_order_relaxed); }

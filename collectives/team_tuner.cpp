@@ -64,11 +64,7 @@ std::shared_ptr<const FileInForce> file_of(TeamState& team) {
 
 }  // namespace
 
-TeamTuner& TeamTuner::of(TeamState& team) {
-  // One load in the steady state; `call_once` costs more, also when it was called before.
-  if (TeamAttachment* made = team.attached.load(std::memory_order_acquire)) [[likely]] {
-    return static_cast<TeamTuner&>(*made);
-  }
+TeamTuner& TeamTuner::make(TeamState& team) {
   std::call_once(team.attachment_made, [&] {
     team.attachment.reset(new TeamTuner(team));
     team.attached.store(team.attachment.get(), std::memory_order_release);
@@ -136,6 +132,7 @@ Plan TeamTuner::choose(const Problem& problem, std::string_view algorithm) {
   plan.params = decision.params;
   plan.ring_bytes = decision.algorithm->scratch_bytes(problem, decision.params);
   if (plan.ring_bytes != 0) plan.ring_bytes = std::bit_ceil(plan.ring_bytes);
+  plan.weight = Regime::weight_of(bytes_of(problem));
   plan.fold = reduces(problem.collective) ? fold_kernel(problem.dtype, problem.op) : nullptr;
   plan.record = record_of(problem, decision);
   return plan;

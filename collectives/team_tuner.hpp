@@ -37,6 +37,7 @@ struct Plan {
   const Algorithm* algorithm = nullptr;
   Params params;
   std::size_t ring_bytes = 0;
+  std::uint64_t weight = 0;  ///< as `Regime` counts calls
   FoldFn fold = nullptr;
   CallRecord record;  ///< without call number and root
 };
@@ -71,20 +72,25 @@ struct FileInForce {
 class TeamTuner : public TeamAttachment {
  public:
   /// The team's, made at its first collective from facts that were agreed at start-up: local.
-  static TeamTuner& of(TeamState& team);
+  static TeamTuner& of(TeamState& team) {
+    // One load in the steady state; `call_once` costs more, also when it was called before.
+    if (TeamAttachment* made = team.attached.load(std::memory_order_acquire)) [[likely]] {
+      return static_cast<TeamTuner&>(*made);
+    }
+    return make(team);
+  }
 
-  /// The plan for a problem, valid until the lane's next one: the lane's own if it knows the
+  /// The plan of the lane's next call, valid until the one after it: the lane's own if it knows the
   /// problem, else a new selection.
   /// Errors: `Tuning`, `Unsupported`, the same on all PEs.
   const Plan& plan(const Problem& problem, const Call& call) {
     const DecisionKey key = key_of(problem);
-    if (call.algorithm.empty()) [[likely]] {
-      const Plan* known = lane(call.lane).chosen.find(key);
-      if (known != nullptr) [[likely]] {
-        return *known;
-      }
+    const Plan* known = call.algorithm.empty() ? lane(call.lane).chosen.find(key) : nullptr;
+    if (known == nullptr) [[unlikely]] {
+      known = &new_plan(problem, key, call);
     }
-    return new_plan(problem, key, call);
+    regime_.count_call(call.lane, known->weight);
+    return *known;
   }
   Explanation explain(const Problem& problem) const;
   Regime& regime() noexcept { return regime_; }
@@ -95,9 +101,11 @@ class TeamTuner : public TeamAttachment {
 
  private:
   explicit TeamTuner(TeamState& team);
+  // Apart from what every call does, so that this keeps few registers.
+  [[gnu::noinline]] static TeamTuner& make(TeamState& team);
   void warn_if_uncovered() const;
   SelectorInput rules() const;
-  const Plan& new_plan(const Problem& problem, DecisionKey key, const Call& call);
+  [[gnu::noinline]] const Plan& new_plan(const Problem& problem, DecisionKey key, const Call& call);
   Plan choose(const Problem& problem, std::string_view algorithm);
   void report(const Problem& problem, const Decision& decision);
 
