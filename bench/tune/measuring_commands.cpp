@@ -38,6 +38,13 @@ void need_two_pes(const Team& team, const char* what) {
               fmt::format("{} needs at least 2 PEs: TUTTI_PES=2 or mpirun", what));
 }
 
+void need_this_machine(const Arguments& args, const Tuning& file) {
+  const auto differing = differences(file, this_machine(), 0);
+  if (differing.empty() || args.any_machine) return;
+  throw Error(ErrorCode::Tuning, fmt::format("{} was measured on another machine: {}", args.file,
+                                             fmt::join(differing, "; ")));
+}
+
 MachineFacts measured_machine(Team& team) {
   MachineFacts here = this_machine();
   const MachineSpeed speed = measure_speed(team);
@@ -169,11 +176,7 @@ int run_verify(const Arguments& args, int argc, char** argv) {
     const Tuning file = read_tuning(args.file);
     const double seconds = seconds_of("--seconds", args.seconds.empty() ? "5s" : args.seconds);
     need_two_pes(team, "verify");
-    const auto differing = differences(file, this_machine(), 0);
-    if (!differing.empty() && !args.any_machine) {
-      throw Error(ErrorCode::Tuning, fmt::format("{} was measured on another machine: {}",
-                                                 args.file, fmt::join(differing, "; ")));
-    }
+    need_this_machine(args, file);
     const std::vector<RuleCheck> checks = verify(team, file, seconds);
     if (team.pe() != 0) return 0;
     for (const std::string& line : outdated(file)) fmt::print("outdated: {}\n", line);
@@ -186,6 +189,7 @@ int run_regret(const Arguments& args, int argc, char** argv) {
     const Tuning file = read_tuning(args.file);
     const double seconds = seconds_of("--seconds", args.seconds.empty() ? "60s" : args.seconds);
     need_two_pes(team, "regret");
+    need_this_machine(args, file);
     if (held_out_cells(file, team.size()).empty()) {
       throw Error(ErrorCode::InvalidArgument,
                   fmt::format("{} has no two neighbouring points for {} PEs: nothing lies between",

@@ -53,6 +53,7 @@ void add_measuring(CLI::App& app, Arguments& args) {
       app.add_subcommand("regret", "how far from the best is a file at sizes it did not measure?");
   regret->add_option("file", args.file)->required();
   regret->add_option("--seconds", args.seconds, "time to use; default 60s");
+  regret->add_flag("--any-machine", args.any_machine, "another machine is no error");
 
   CLI::App* trial = app.add_subcommand("try", "run candidates and check every element of them");
   add_problem(trial, args);

@@ -35,7 +35,7 @@ inline constexpr std::array<std::string_view, 6> kCandidateKeys = {
     "choice", "status", "reason", "regret", "vs_builtin", "times_us"};
 
 /// What is read from a file at all.
-inline constexpr std::size_t kMostFileBytes = std::size_t{4} << 20;
+inline constexpr std::size_t kMostFileBytes = std::size_t{32} << 20;
 inline constexpr std::uint64_t kMostPes = 65536;
 inline constexpr std::uint64_t kMostLineNs = 100'000;
 

@@ -81,6 +81,11 @@ void write_and_rename(const std::string& path, std::string_view text) {
 
 void write_tuning(const std::string& path, const Tuning& tuning) {
   const std::string text = to_json(tuning);
+  if (text.size() > detail::kMostFileBytes) {
+    throw Error(ErrorCode::Tuning,
+                fmt::format("{}: {} bytes, which would not be read again; at most {}", path,
+                            text.size(), detail::kMostFileBytes));
+  }
   std::error_code ignored;
   const fs::file_status status = fs::status(path, ignored);
   if (fs::exists(status) && !fs::is_regular_file(status)) return write_directly(path, text);

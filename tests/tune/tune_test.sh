@@ -102,5 +102,10 @@ status 2 "$tune" verify /no/such/file
 status 2 "$tune" diff a.json
 status 2 "$tune" compare a.json "$corpus/good/minimal.json"
 status 2 "$tune" regret "$corpus/good/minimal.json"
+sed 's/"cores": [0-9]*/"cores": 9999/' a.json >elsewhere.json
+for command in verify regret; do
+  status 2 "$tune" $command elsewhere.json --seconds 1s
+  has err.txt 'elsewhere.json was measured on another machine: .*cores.*9999'
+done
 [ ! -e c.json ] || fail "a refused sweep wrote a file"
 echo "all well"
