@@ -32,6 +32,10 @@ Json rule_data(const Rule& rule) {
           {"evidence", evidence_text(rule)}};
 }
 
+std::string bandwidth(double gbps) {
+  return gbps > 0 ? fmt::format("{:.1f}", gbps) : std::string("not known");
+}
+
 Json machine_data(const Tuning& file) {
   const MachineFacts& m = file.machine;
   Json data = {{"CPU", m.cpu},
@@ -39,7 +43,9 @@ Json machine_data(const Tuning& file) {
                {"L2 KiB", m.l2_kib},
                {"L3 KiB", m.l3_kib},
                {"instruction sets", m.instruction_sets},
-               {"copy GB/s", fmt::format("{:.1f}", m.copy_gbps)},
+               {"copy GB/s", bandwidth(m.copy_gbps)},
+               {"dirty lines of another core GB/s", bandwidth(m.cross_gbps)},
+               {"fold GB/s", bandwidth(m.fold_gbps)},
                {"line transfer ns", fmt::format("{:.0f}", m.line_ns)},
                {"Tutti", m.tutti},
                {"baseline", m.mpi},

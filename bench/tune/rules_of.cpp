@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <string>
 
 #include "bench/tune/choosing.hpp"
 #include "bench/tune/curves.hpp"
+#include "bench/tune/judge.hpp"
 
 namespace tutti::bench {
 namespace {
@@ -20,26 +22,33 @@ std::string_view algorithm_of(std::string_view choice) {
 
 double gain_of(const Rule& rule) { return rule.evidence->vs_builtin.value_or(1); }
 
+/// Of the rounds that report, as the winner's own gain is: over all cycles.
+std::optional<std::array<double, 2>> ratio_of(const MeasuredCandidate& second,
+                                              const MeasuredCandidate& winner) {
+  if (!second.vs_builtin || !winner.vs_builtin) return std::nullopt;
+  return std::array{rounded(winner.vs_builtin->low / second.vs_builtin->high),
+                    rounded(winner.vs_builtin->high / second.vs_builtin->low)};
+}
+
 Evidence evidence_of(const MeasuredPoint& point, const MeasuredCandidate& winner) {
   Evidence evidence;
   evidence.bytes = point.bytes;
   evidence.rounds = point.rounds / 2;
   if (!winner.times.empty()) {
-    const Interval& time = winner.times[0].us;
-    evidence.median_us = time.median;
-    evidence.ci95_us = {time.low, time.high};
+    const Interval time = mean_of(winner.times);
+    evidence.median_us = rounded(time.median);
+    evidence.ci95_us = {rounded(time.low), rounded(time.high)};
   }
   if (winner.vs_builtin) evidence.vs_builtin = winner.vs_builtin->median;
   const std::string_view name = algorithm_of(winner.choice);
   const MeasuredCandidate* second = nullptr;
   for (const MeasuredCandidate& other : point.candidates) {
-    if (!was_measured(other) || other.times.empty() || algorithm_of(other.choice) == name) continue;
+    if (!was_measured(other) || algorithm_of(other.choice) == name) continue;
     if (second == nullptr || other.regret < second->regret) second = &other;
   }
-  if (second != nullptr && evidence.median_us > 0) {
-    const Interval& time = second->times[0].us;
+  if (second != nullptr) {
     evidence.runner_up = algorithm_of(second->choice);
-    evidence.runner_up_ratio = {{time.low / evidence.ci95_us[1], time.high / evidence.ci95_us[0]}};
+    evidence.runner_up_ratio = ratio_of(*second, winner);
   }
   return evidence;
 }
