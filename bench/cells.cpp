@@ -79,4 +79,8 @@ std::string chosen(const Team& team, const Cell& cell, const std::string& algori
   return describe(*said.algorithm, said.params) + " (" + std::string(name_of(said.where)) + ")";
 }
 
+std::string why(const Team& team, const Cell& cell) {
+  return to_string(explain(team, problem_of(cell, team, 0)));
+}
+
 }  // namespace tutti::bench

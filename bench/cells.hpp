@@ -21,6 +21,9 @@ std::vector<NamedCell> all_cells(const Team& team, Cycle cycle);
 
 /// What a call of this cell runs, as "algorithm:parameters". Local.
 std::string chosen(const Team& team, const Cell& cell, const std::string& algorithm);
+/// What a call of this cell that leaves the choice open would run now, and why: the text of
+/// `explain`. Local.
+std::string why(const Team& team, const Cell& cell);
 
 enum class Primitive : std::uint8_t {
   Barrier,

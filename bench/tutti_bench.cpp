@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <regex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -201,6 +202,18 @@ void add_benchmarks(Team& team, const Flags& flags, const MachineSpeed& speed) {
   }
 }
 
+/// Into the context of the JSON: for each cell that will run and leaves the choice open, the record
+/// of the choice.
+void add_explanations(const Team& team, Cycle cycle) {
+  std::string filter = benchmark::GetBenchmarkFilter();
+  const bool others = filter.starts_with('-');  // as Google Benchmark reads it: all but these
+  const std::regex wanted(others ? filter.substr(1) : filter);
+  for (const NamedCell& named : all_cells(team, cycle)) {
+    if (!named.algorithm.empty() || std::regex_search(named.name, wanted) == others) continue;
+    benchmark::AddCustomContext("explain " + named.name, why(team, named.cell));
+  }
+}
+
 std::unique_ptr<benchmark::BenchmarkReporter> display_for(const Flags& flags,
                                                           const std::string& header) {
   if (flags.json) return json_reporter();
@@ -230,6 +243,7 @@ void lead(Team& team, std::vector<char*> args, const Flags& flags, const Machine
   benchmark::AddCustomContext("cycle", std::string(name_of(flags.cycle)));
   benchmark::AddCustomContext("rounds", std::to_string(flags.effort.rounds));
   benchmark::AddCustomContext("counts", "PE i's block is proportional to i + 1");
+  if (flags.json || !flags.out.empty()) add_explanations(team, flags.cycle);
   const auto display = display_for(flags, header);
   const auto file = json_reporter();
   benchmark::RunSpecifiedBenchmarks(display.get(), flags.out.empty() ? nullptr : file.get());
