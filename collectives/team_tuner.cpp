@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <functional>
 #include <mutex>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "collectives/tuner/choice.hpp"
@@ -154,13 +156,12 @@ void TeamTuner::report(const Problem& problem, const Decision& decision) {
 const Plan& TeamTuner::new_plan(const Problem& problem, DecisionKey key, const Call& call) {
   LanePlans& mine = lane(call.lane);
   if (call.algorithm.empty()) return mine.chosen.insert(key, choose(problem, {}));
-  if (mine.insisted.algorithm == nullptr || mine.insisted_key != key ||
-      mine.insisted_on != call.algorithm) {
-    mine.insisted = choose(problem, call.algorithm);
-    mine.insisted_key = key;
-    mine.insisted_on = call.algorithm;
-  }
-  return mine.insisted;
+  const DecisionKey both = {key.facts, key.count ^ std::hash<std::string_view>{}(call.algorithm)};
+  const InsistedPlan* known = mine.insisted.find(both);
+  if (known != nullptr && known->key == key && known->on == call.algorithm) return known->plan;
+  InsistedPlan made{std::string(call.algorithm), key, choose(problem, call.algorithm)};
+  if (known != nullptr) mine.insisted.erase(both);  // another text with the same hash
+  return mine.insisted.insert(both, std::move(made)).plan;
 }
 
 Explanation TeamTuner::explain(const Problem& problem) const {

@@ -42,12 +42,17 @@ struct Plan {
   CallRecord record;  ///< without call number and root
 };
 
+/// The plan of a call that names its algorithm.
+struct InsistedPlan {
+  std::string on;  ///< the text of the call
+  DecisionKey key;
+  Plan plan;
+};
+
 /// What a lane keeps from call to call.
 struct LanePlans {
   DecisionCache<Plan> chosen;  ///< where the call leaves the choice to the rules
-  Plan insisted;               ///< the last one of a call that names its algorithm
-  DecisionKey insisted_key;
-  std::string insisted_on;
+  DecisionCache<InsistedPlan> insisted;
   const Algorithm* ran = nullptr;  ///< by the last call, with `params` and `traffic`
   Params params;
   Traffic traffic;

@@ -46,8 +46,7 @@ constexpr DecisionKey key_of(const Problem& problem) noexcept {
 }
 
 /// What was derived from the last problems (a decision, a plan), so that a repeated call costs a
-/// few comparisons: no allocation, no string, no lock. What a call insisted on does not belong
-/// here. Not thread-safe.
+/// few comparisons: no allocation, no lock. Not thread-safe.
 ///
 /// Invariants: 1. a problem has `kWays` places, and the one used longest ago makes room: what is
 /// among the last `kWays` different problems is always known. 2. The place that is looked at first
@@ -82,6 +81,11 @@ class DecisionCache {
     keys_[oldest] = key;
     used_[oldest] = ++now_;
     return *values_[oldest];
+  }
+  void erase(const DecisionKey& key) {
+    for (std::size_t place = 0; place < kPlaces; ++place) {
+      if (keys_[place] == key) keys_[place] = kNoProblem;
+    }
   }
   /// When rules change.
   void clear() { *this = {}; }

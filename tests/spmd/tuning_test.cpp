@@ -235,6 +235,22 @@ TEST(Tuning, switches_are_0_or_1_and_nothing_else) {
   }
 }
 
+TEST(Tuning, calls_that_insist_in_turn_run_what_each_of_them_says) {
+  run_world(2, 0, [](Team& team) {
+    std::vector<int> data(500);
+    for (int round = 0; round < 3; ++round) {
+      for (const std::string algorithm : {"ring", "two_shot", "two_shot:lag=2", "one_shot"}) {
+        for (const std::size_t count : {std::size_t{100}, data.size()}) {
+          allreduce(team, std::span(data).first(count), Op::Max, {.algorithm = algorithm});
+          const std::string ran = last_call(team).algorithm;
+          EXPECT_EQ(ran.substr(0, ran.find(':')), algorithm.substr(0, algorithm.find(':')));
+          EXPECT_EQ(ran.find("lag=2") != ran.npos, algorithm.find("lag=2") != algorithm.npos);
+        }
+      }
+    }
+  });
+}
+
 TEST(Tuning, rules_that_come_while_a_call_is_in_flight_leave_its_plan_alone) {
   const RulesFile file(R"({"collective": "allreduce", "algorithm": "two_shot"})");
   run_world(2, 0, [&](Team& team) {
