@@ -57,7 +57,7 @@ class Record : public ::testing::TestWithParam<RecordCase> {
             // The open call was the cell's last.
             EXPECT_EQ(bodies_entered().size(), 1u)
                 << to_string(cell) << ": the file was not followed";
-            ran += team.pe() == 0 ? 1 : 0;
+            if (team.pe() == 0) ++ran;
           }
         },
         options);
