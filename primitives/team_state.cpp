@@ -122,7 +122,7 @@ void TeamState::check_departed(const WaitSite& site, Predicate ready) {
   int departed = 0;
   for (int i = 0; i < pes(); ++i) {
     if (i == me_ || (site.on >= 0 && site.on != i)) continue;
-    const auto gone = world_->departed(member(i));
+    auto gone = world_->departed(member(i));
     if (!gone) continue;
     // What it raised before it left is visible now, or waits for delivery, or for an operation that
     // I have started to see it. If anybody may raise the word, PEs that have finished are no reason
@@ -132,15 +132,24 @@ void TeamState::check_departed(const WaitSite& site, Predicate ready) {
     if (ready()) return;
     ++departed;
     if (gone->finished && site.on < 0 && departed < pes() - 1) continue;
+    // Who has finished may have left because another one failed.
+    int who = i;
+    for (int j = 0; gone->finished && j < pes(); ++j) {
+      const auto other = j == me_ ? std::nullopt : world_->departed(member(j));
+      if (!other || other->finished) continue;
+      gone = other;
+      who = j;
+    }
     const int origin = gone->origin_pe;
-    const std::string root = origin == member(i)
+    const std::string root = origin == member(who)
                                  ? std::string()
                                  : fmt::format(" (it began on PE {} of the job)", origin);
-    give_up(ErrorCode::PeerFailed,
-            fmt::format(
-                "{}: PE {} {}{}", describe(site), i,
-                gone->finished || origin == member(i) ? gone->text : "failed: " + gone->text, root),
-            origin);
+    give_up(
+        ErrorCode::PeerFailed,
+        fmt::format("{}: PE {} {}{}", describe(site), who,
+                    gone->finished || origin == member(who) ? gone->text : "failed: " + gone->text,
+                    root),
+        origin);
   }
 }
 
