@@ -23,8 +23,10 @@ std::vector<const Algorithm*> able(const Problem& problem, const Catalog& catalo
     if (why_not(*algorithm, problem) == nullptr) all.push_back(algorithm);
   }
   if (std::ranges::any_of(all, is_of_library)) std::erase_if(all, std::not_fn(is_of_library));
-  std::ranges::stable_partition(
-      all, [&](const Algorithm* algorithm) { return !opens_buffers(*algorithm, problem); });
+  // Not std::ranges': clang 14 does not take libstdc++'s.
+  std::stable_partition(all.begin(), all.end(), [&](const Algorithm* algorithm) {
+    return !opens_buffers(*algorithm, problem);
+  });
   return all;
 }
 
