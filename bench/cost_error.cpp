@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bench/shape.hpp"
+#include "bench/tune/choosing.hpp"
 #include "tutti/error.hpp"
 #include "tutti/tuning.hpp"
 
@@ -23,20 +24,6 @@ namespace tutti::bench {
 namespace {
 
 constexpr double kUsualCopyGbps = 35;
-
-Problem problem_of(const MeasuredPoint& point) {
-  Problem problem;
-  problem.collective = point.collective;
-  problem.dtype = point.dtype;
-  problem.op = point.op;
-  problem.memory = point.memory;
-  problem.contract = point.contract;
-  problem.pes = point.pes;
-  problem.line_ns = static_cast<int>(std::lround(point.line_ns));
-  problem.count = point.bytes / size_of(point.dtype);
-  if (has_blocks(point.collective)) problem.count /= static_cast<std::size_t>(point.pes);
-  return problem;
-}
 
 double touched_us(const MeasuredPoint& point, const Tuning& file) {
   const Shape shape = shape_of(point.collective);

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "bench/tune/choosing.hpp"
@@ -19,10 +18,6 @@ constexpr double kMostSeconds = 6;
 bool is_same(const Cell& a, const Cell& b) {
   return a.collective == b.collective && a.dtype == b.dtype && a.op == b.op &&
          a.placement == b.placement && a.contract == b.contract && a.bytes == b.bytes;
-}
-
-std::string_view regime_at(const MeasuredPoint& point) {
-  return regime_of(static_cast<int>(std::lround(point.line_ns)));
 }
 
 }  // namespace
@@ -86,7 +81,7 @@ bool Agenda::is_known(const Cell& cell, std::string_view regime) const {
   const std::size_t bytes = bytes_of(problem_(cell));
   return std::ranges::any_of(points_, [&](const MeasuredPoint& point) {
     return is_about(point, cell) && point.bytes == bytes && !ended_sweep(point) &&
-           (regime.empty() || regime == regime_at(point));
+           (regime.empty() || regime == regime_at(point.line_ns));
   });
 }
 
@@ -97,7 +92,7 @@ bool Agenda::was_tried(const Cell& cell) const {
 
 /// As far as the last point says.
 std::string_view Agenda::present_regime() const {
-  return points_.empty() ? std::string_view() : regime_at(points_.back());
+  return points_.empty() ? std::string_view() : regime_at(points_.back().line_ns);
 }
 
 std::optional<Cell> Agenda::next_gap() const {
@@ -111,7 +106,7 @@ std::optional<Cell> Agenda::next_crossover() const {
   std::vector<Row> rows = rows_of(points_);
   std::erase_if(rows, [&](const Row& row) {
     return !is_about(*row[0], cell_like(*row[0], row[0]->bytes)) ||
-           regime_at(*row[0]) != present_regime();
+           regime_at(row[0]->line_ns) != present_regime();
   });
   for (const Crossover& crossover : crossovers(rows)) {
     const Cell cell = cell_like(*crossover.low, crossover.bytes);
@@ -125,7 +120,7 @@ std::vector<std::string> Agenda::neighbours_of(const Cell& cell) const {
   const MeasuredCandidate* below = nullptr;
   const MeasuredCandidate* above = nullptr;
   for (const Row& row : rows_of(points_)) {
-    if (!is_about(*row[0], cell) || regime_at(*row[0]) != present_regime()) continue;
+    if (!is_about(*row[0], cell) || regime_at(row[0]->line_ns) != present_regime()) continue;
     const std::vector<const MeasuredCandidate*> won = winners(row);
     for (std::size_t i = 0; i < row.size() && above == nullptr; ++i) {
       (row[i]->bytes <= cell.bytes ? below : above) = won[i];

@@ -15,10 +15,6 @@ constexpr std::size_t kGrain = 64;
 
 double median_of(const std::vector<double>& samples) { return estimate(samples).median; }
 
-std::string_view regime_at(double line_ns) {
-  return regime_of(static_cast<int>(std::lround(line_ns)));
-}
-
 /// What one row has in common.
 auto kind_of(const MeasuredPoint& point) {
   return std::tuple(point.collective, point.pes, point.dtype, point.op, point.memory,
@@ -227,6 +223,20 @@ bool shows_shared_address_space(const MeasuredPoint& point, const Problem& apart
 }
 
 }  // namespace
+
+std::string_view regime_at(double line_ns) {
+  return regime_of(static_cast<int>(std::lround(line_ns)));
+}
+
+void set_problem(MeasuredPoint& point, const Problem& problem) {
+  point.collective = problem.collective;
+  point.pes = problem.pes;
+  point.bytes = bytes_of(problem);
+  point.dtype = problem.dtype;
+  point.op = problem.op;
+  point.memory = problem.memory;
+  point.contract = problem.contract;
+}
 
 Problem problem_of(const MeasuredPoint& point) {
   Problem problem;

@@ -92,7 +92,12 @@ std::vector<Crossover> crossovers(std::span<const Row> rows);
 /// regime is not known.
 Range regime_range(double line_ns);
 
+/// The regime that a calibration says.
+std::string_view regime_at(double line_ns);
+
 /// The problem of a point.
 Problem problem_of(const MeasuredPoint& point);
+/// The inverse: the point is about this problem. Its line transfer stays.
+void set_problem(MeasuredPoint& point, const Problem& problem);
 
 }  // namespace tutti::bench

@@ -283,14 +283,7 @@ class PointRun {
     const auto with = std::ranges::find(canonical_, compared) - canonical_.begin();
     auto point = judge(cycles_, candidates_, regime.name, static_cast<std::size_t>(with));
     if (!point) return std::nullopt;
-    const Problem problem = problem_of(cell_, parent_, 0);
-    point->collective = problem.collective;
-    point->pes = problem.pes;
-    point->bytes = bytes_of(problem);
-    point->dtype = problem.dtype;
-    point->op = problem.op;
-    point->memory = problem.memory;
-    point->contract = problem.contract;
+    set_problem(*point, problem_of(cell_, parent_, 0));
     point->bound_us = rounded(bound_seconds(cell_, parent_, effort_.speed, point->line_ns) * 1e6);
     return point;
   }

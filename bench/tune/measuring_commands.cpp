@@ -13,6 +13,7 @@
 #include "bench/baseline.hpp"
 #include "bench/engine.hpp"
 #include "bench/tune/candidates.hpp"
+#include "bench/tune/choosing.hpp"
 #include "bench/tune/commands.hpp"
 #include "bench/tune/deployed.hpp"
 #include "bench/tune/sweep.hpp"
@@ -102,8 +103,8 @@ void print_regrets(const std::vector<HeldOut>& all) {
     const MeasuredPoint& point = held.point;
     fmt::print("{:<14} {:<4} {:<9} {:>9} B  {:<7} {:>6.3f} x the best [{:.2f}, {:.2f}]  {}",
                name_of(point.collective), name_of(point.dtype), name_of(point.memory), point.bytes,
-               regime_of(static_cast<int>(std::lround(point.line_ns))), held.loss.ratio.median,
-               held.loss.ratio.low, held.loss.ratio.high, point.builtin);
+               regime_at(point.line_ns), held.loss.ratio.median, held.loss.ratio.low,
+               held.loss.ratio.high, point.builtin);
     if (held.loss.ratio.median > 1.1) {
       fmt::print("  (best: {}; farthest behind in {})", held.loss.best, name_of(held.loss.cycle));
     }

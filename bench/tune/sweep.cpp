@@ -121,7 +121,7 @@ class Leader {
     const MeasuredCandidate* winner = winners(row)[0];
     if (winner == nullptr) return "no candidate was measured";
     const double gain = winner->vs_builtin ? winner->vs_builtin->median : 1;
-    const std::string_view regime = regime_of(static_cast<int>(std::lround(point.line_ns)));
+    const std::string_view regime = regime_at(point.line_ns);
     if (!deserves_rule(point, *winner)) return fmt::format("{}: built-in stays", regime);
     return fmt::format("{}: {} ({:.2f} x built-in)", regime, winner->choice, gain);
   }

@@ -67,13 +67,7 @@ void Watchdog::end_job(const Hang& hang) const {
 
 MeasuredPoint point_of(const Hang& hang, const Problem& problem) {
   MeasuredPoint point;
-  point.collective = problem.collective;
-  point.pes = problem.pes;
-  point.bytes = bytes_of(problem);
-  point.dtype = problem.dtype;
-  point.op = problem.op;
-  point.memory = problem.memory;
-  point.contract = problem.contract;
+  set_problem(point, problem);
   const Explanation said = explain(problem, Tuning{});
   point.builtin = describe(*said.algorithm, said.params);
   MeasuredCandidate candidate;
