@@ -157,11 +157,14 @@ const Plan& TeamTuner::new_plan(const Problem& problem, DecisionKey key, const C
   LanePlans& mine = lane(call.lane);
   if (call.algorithm.empty()) return mine.chosen.insert(key, choose(problem, {}));
   const DecisionKey both = {key.facts, key.count ^ std::hash<std::string_view>{}(call.algorithm)};
-  const InsistedPlan* known = mine.insisted.find(both);
-  if (known != nullptr && known->key == key && known->on == call.algorithm) return known->plan;
-  InsistedPlan made{std::string(call.algorithm), key, choose(problem, call.algorithm)};
-  if (known != nullptr) mine.insisted.erase(both);  // another text with the same hash
-  return mine.insisted.insert(both, std::move(made)).plan;
+  InsistedPlan* known = mine.insisted.find(both);
+  if (known == nullptr) known = &mine.insisted.insert(both, {});
+  if (known->key != key || known->on != call.algorithm) {  // new, or another text of this hash
+    known->plan = choose(problem, call.algorithm);
+    known->key = key;
+    known->on = call.algorithm;
+  }
+  return known->plan;
 }
 
 Explanation TeamTuner::explain(const Problem& problem) const {

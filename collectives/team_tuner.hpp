@@ -45,7 +45,7 @@ struct Plan {
 /// The plan of a call that names its algorithm.
 struct InsistedPlan {
   std::string on;  ///< the text of the call
-  DecisionKey key;
+  DecisionKey key = kNoProblem;
   Plan plan;
 };
 

@@ -60,7 +60,7 @@ class DecisionCache {
   DecisionCache() { keys_.fill(kNoProblem); }
 
   /// nullptr if the problem has to be selected. Valid until the next `insert` or `clear`.
-  const Value* find(const DecisionKey& key) noexcept {
+  Value* find(const DecisionKey& key) noexcept {
     const std::size_t home = home_of(key);
     for (std::size_t way = 0; way < kWays; ++way) {
       const std::size_t place = home ^ way;
@@ -71,7 +71,7 @@ class DecisionCache {
     return nullptr;
   }
   /// Of a key that `find` does not know.
-  const Value& insert(const DecisionKey& key, Value value) {
+  Value& insert(const DecisionKey& key, Value value) {
     const std::size_t home = home_of(key);
     std::size_t oldest = home;  // a place that was never used is the oldest of all
     for (std::size_t way = 1; way < kWays; ++way) {
@@ -81,11 +81,6 @@ class DecisionCache {
     keys_[oldest] = key;
     used_[oldest] = ++now_;
     return *values_[oldest];
-  }
-  void erase(const DecisionKey& key) {
-    for (std::size_t place = 0; place < kPlaces; ++place) {
-      if (keys_[place] == key) keys_[place] = kNoProblem;
-    }
   }
   /// When rules change.
   void clear() { *this = {}; }

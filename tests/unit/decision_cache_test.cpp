@@ -125,18 +125,5 @@ TEST(DecisionCache, what_is_used_stays_while_others_come_and_go) {
   EXPECT_EQ(cache.find(key_of(allreduce_of(100))), nullptr) << "more problems than places";
 }
 
-TEST(DecisionCache, what_was_erased_is_not_known_and_may_come_again) {
-  DecisionCache<int> cache;
-  const DecisionKey key = key_of(allreduce_of(64));
-  const DecisionKey other = key_of(allreduce_of(65));
-  cache.insert(key, 1);
-  cache.insert(other, 2);
-  cache.erase(key);
-  EXPECT_EQ(cache.find(key), nullptr);
-  EXPECT_EQ(*cache.find(other), 2);
-  EXPECT_EQ(cache.insert(key, 3), 3);
-  EXPECT_EQ(*cache.find(key), 3);
-}
-
 }  // namespace
 }  // namespace tutti::detail
